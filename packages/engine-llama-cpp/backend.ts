@@ -9,10 +9,11 @@ import {
   type TextOutcome,
   type TextSequence,
 } from '@switchyard/engine-api/text-backend.port.js';
+import { LlamaChild } from './child.js';
 import { vocabularySizeOf } from './gguf-header.js';
 import { checkGrammar } from './grammar-text.js';
 import { type ChildSettings, type LlamaOptions } from './options.js';
-import { LlamaChild, LlamaProcessGone } from './process.js';
+import { LlamaProcessGone } from './process.js';
 import {
   type ChildInfo,
   type LlamaOperations,

@@ -12,9 +12,10 @@ import {
   type EmbedItem,
   type TextEmbedder,
 } from '@switchyard/engine-api/text-embedder.js';
+import { LlamaChild } from './child.js';
 import { embeddingRuns, readEmbeddingRequest } from './embedding-request.js';
 import { type LlamaEmbeddingOptions } from './options.js';
-import { LlamaChild, LlamaProcessGone } from './process.js';
+import { LlamaProcessGone } from './process.js';
 import { type EmbeddingInfo, type EmbeddingOperations } from './protocol.js';
 
 /**

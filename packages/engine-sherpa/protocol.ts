@@ -45,7 +45,6 @@ export interface RecognizerThread {
     counters(request: undefined): {
       readonly runs: number;
       readonly rows: number;
-      readonly largest: number;
     };
   };
 }

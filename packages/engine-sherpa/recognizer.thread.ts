@@ -96,7 +96,7 @@ class OnlineDecoding {
   readonly #waiting = new Map<OnlineStream, () => void>();
   #failure: Error | undefined;
   #running = false;
-  readonly counters = { runs: 0, rows: 0, largest: 0 };
+  readonly counters = { runs: 0, rows: 0 };
 
   constructor(config: object) {
     this.recognizer = new (loadSherpa().OnlineRecognizer)(config);
@@ -141,7 +141,6 @@ class OnlineDecoding {
     this.recognizer.decodeStreams(streams);
     this.counters.runs += 1;
     this.counters.rows += streams.length;
-    this.counters.largest = Math.max(this.counters.largest, streams.length);
   }
 }
 
@@ -234,7 +233,7 @@ void serveThread<RecognizerThread>(async ({ streaming, config, stretches }) => {
       push: ({ id, samples }) => opened(id).push(samples),
       commit: ({ id }) => opened(id).commit(),
       close: ({ id }) => void streams.delete(id),
-      counters: () => decoding?.counters ?? { runs: 0, rows: 0, largest: 0 },
+      counters: () => decoding?.counters ?? { runs: 0, rows: 0 },
     },
     // Native memory goes with the thread: the package frees it when its
     // handles are collected.

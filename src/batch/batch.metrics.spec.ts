@@ -46,7 +46,7 @@ describe('metrics of the processor', () => {
   async function metrics() {
     const targets = new TargetResolver(
       { kind: 'per_model', targets: new Map() },
-      { concurrencyPerModel: 10, maxResponseBytes: 1 },
+      { concurrencyPerModel: 10 },
     );
     for (const model of ['alias', 'alias', 'unknown-1', 'unknown-2'])
       targets.gateOf(model).acquire();

@@ -60,16 +60,7 @@ export class BatchModule {
   }
 }
 
-const EXECUTION = [
-  {
-    provide: LineDispatcher,
-    inject: [Settings],
-    useFactory: ({ batch }: Settings) => new LineDispatcher(batch),
-  },
-  LineSender,
-  LogShipping,
-  ExecuteService,
-];
+const EXECUTION = [LineDispatcher, LineSender, LogShipping, ExecuteService];
 
 /** Time to write the last results before the gateway kills its child. */
 const FLUSH_MS = 2000;

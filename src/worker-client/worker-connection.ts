@@ -22,7 +22,7 @@ import { type workerCare } from '../platform/config/worker-spec.js';
 import { sendCancel, stopCall } from './call-stopper.js';
 import { countsSince, type GenerationCounts } from './generation-counts.js';
 import { type InProcessWorker } from './in-process-worker.js';
-import { generateInside, performRemotely } from './remote-calls.js';
+import { generateInside, performRemotely } from './perform-remotely.js';
 import { type StreamHandle, WorkerStream } from './stream-handle.js';
 import { CallProgress, type CallRequest, wentAway, type WorkerCall } from './worker-call.js';
 import { probeWorker, WorkerHealth } from './worker-health.js';

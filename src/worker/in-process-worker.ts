@@ -1,7 +1,7 @@
 import { type GenerateCallFields } from '@switchyard/worker-protocol/generation.codec.js';
 import { type DomainError } from '../core/errors/domain-error.js';
 import { SpeechPace } from '../core/latency/speech-pace.js';
-import { ProcessClock } from '../platform/clock/clock.module.js';
+import { ProcessClock } from '../platform/clock/process-clock.js';
 import { type WorkerSpec } from '../platform/config/worker-spec.js';
 import { OpenAiHttpGenerator } from './engines/openai-http/generator.js';
 import { readOpenAiHttpOptions } from './engines/openai-http/options.js';

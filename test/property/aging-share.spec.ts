@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { type Lease } from '../../src/core/dispatch/lease.js';
-import { listingOf } from '../../src/core/queue/queue-listing.js';
+import { listingOf } from '../../src/core/queue/queue-places.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { aDispatcher } from '../support/dispatcher-harness.js';
 import { FakeWorkers } from '../support/fake-workers.js';

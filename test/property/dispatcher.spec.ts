@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import { type Lease } from '../../src/core/dispatch/lease.js';
 import { DomainError } from '../../src/core/errors/domain-error.js';
 import { AgingTurns } from '../../src/core/order/aging-turns.js';
-import { listingOf } from '../../src/core/queue/queue-listing.js';
+import { listingOf } from '../../src/core/queue/queue-places.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { RequestRecord } from '../../src/core/request/request-record.js';
 import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { InterimSchedule, RunningPasses } from '../../src/core/realtime/interim-passes.js';
+import { InterimSchedule, RunningPasses } from '../../src/core/realtime/interim-schedule.js';
 import { StableText } from '../../src/core/realtime/stable-text.js';
 import { type RequestKey } from '../../src/core/request/request-key.js';
 

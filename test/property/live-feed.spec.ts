@@ -7,7 +7,7 @@ import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { stateChange } from '../../src/gateway/live-feed/live-feed.js';
 import { LiveSource } from '../../src/gateway/live-feed/live-source.js';
 import { type TrackedRequest } from '../../src/gateway/registry/tracked-request.js';
-import { GatewayIdentity } from '../../src/platform/clock/clock.module.js';
+import { GatewayIdentity } from '../../src/platform/clock/gateway-identity.js';
 import { DispatchEventBus } from '../../src/platform/events/events.module.js';
 import { aRegistry, LEASE, opened } from '../support/records.js';
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
 import { PriorityQueue } from '../../src/core/queue/priority-queue.js';
-import { listingOf } from '../../src/core/queue/queue-listing.js';
+import { listingOf } from '../../src/core/queue/queue-places.js';
 import { RequestPriority } from '../../src/core/request/request-priority.js';
 import { type ScheduledRequest } from '../../src/core/request/scheduled-request.js';
 import { aKey, aRequest } from '../support/requests.js';

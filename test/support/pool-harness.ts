@@ -7,7 +7,7 @@ import { systemResolver } from '../../src/gateway/worker-pool/address-watch.js';
 import { type WorkerLaunch } from '../../src/gateway/worker-pool/worker-location.js';
 import { WorkerPoolService } from '../../src/gateway/worker-pool/worker-pool.service.js';
 import { type WorkerView } from '../../src/gateway/worker-pool/worker-view.js';
-import { ProcessClock } from '../../src/platform/clock/clock.module.js';
+import { ProcessClock } from '../../src/platform/clock/process-clock.js';
 import { ModelList } from '../../src/platform/config/config.module.js';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { type SettingPath, settingsFrom } from '../../src/platform/config/settings.js';

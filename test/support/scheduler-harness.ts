@@ -28,7 +28,8 @@ import { SharedQueueLink } from '../../src/gateway/shared-queue/shared-queue-lin
 import { WorkerPoolService } from '../../src/gateway/worker-pool/worker-pool.service.js';
 import { admitAs } from '../../src/platform/auth/access-hooks.js';
 import { ANYBODY } from '../../src/platform/auth/principal.js';
-import { ClockModule, ProcessClock } from '../../src/platform/clock/clock.module.js';
+import { ClockModule } from '../../src/platform/clock/clock.module.js';
+import { ProcessClock } from '../../src/platform/clock/process-clock.js';
 import { ConfigModule } from '../../src/platform/config/config.module.js';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { type SettingValue } from '../../src/platform/config/setting-definition.js';

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
-import { type FormField, formFrame } from '../../contracts/formats/multipart-form.js';
+import { type FormField, formFrame } from '../../contracts/formats/form-frame.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { type FileStore } from '../../platform/database/file-store.js';

@@ -1,13 +1,10 @@
 import { describe, expect, it } from '@jest/globals';
 import { encodePlan, Plan } from '../../core/jobs/plan-entry.js';
+import { settingsFrom } from '../../platform/config/settings.js';
 import { JobProgress } from '../job/job-progress.js';
-import {
-  LineDispatcher,
-  LineLane,
-  type LineTicket,
-  type SendingJob,
-  TargetGate,
-} from './line-dispatcher.js';
+import { LineDispatcher, type SendingJob } from './line-dispatcher.js';
+import { LineLane, type LineTicket } from './line-lane.js';
+import { TargetGate } from './target-gate.js';
 
 const plan = (lines: number, length = 10): Plan =>
   new Plan(
@@ -18,58 +15,17 @@ const plan = (lines: number, length = 10): Plan =>
 
 const PAUSES = { firstMs: 10, longestMs: 100 };
 
-describe('a line that is tried again', () => {
-  it('waits for its time while others go, and goes before new ones then', () => {
-    const gate = new TargetGate(10, PAUSES);
-    const lines = { model: 'm', first: 0, plan: plan(3) };
-    const lane = new LineLane('job', 't', lines, gate, new JobProgress(3));
-    const first = lane.take(0)!;
-    lane.retryAt(first, 50);
-    const second = lane.take(49)!;
-    expect(second).not.toBe(first);
-    expect(lane.take(50)).toBe(first);
-  });
-
-  it('goes after those whose time is earlier or the same, whenever they were queued', () => {
-    const gate = new TargetGate(10, PAUSES);
-    const lines = { model: 'm', first: 0, plan: plan(4) };
-    const lane = new LineLane('job', 't', lines, gate, new JobProgress(4));
-    const [a, b, c, d] = [0, 0, 0, 0].map(nowMs => lane.take(nowMs)!);
-    lane.retryAt(a!, 30);
-    lane.retryAt(b!, 20);
-    lane.retryAt(c!, 30);
-    lane.retryAt(d!, 10);
-    expect([0, 0, 0, 0].map(() => lane.take(30))).toEqual([d, b, a, c]);
-  });
-});
-
-describe('a lane behind another of its device', () => {
-  it('waits until the last line of that one has its answer, unless its target is away', () => {
-    const gate = new TargetGate(10, PAUSES);
-    const [first, second] = ['m1', 'm2'].map(
-      model =>
-        new LineLane('job', 't', { model, first: 0, plan: plan(1) }, gate, new JobProgress(1)),
-    );
-    second!.goAfter([first!]);
-    expect(second!.isBehind(0)).toBe(true);
-    first!.take(0);
-    expect(second!.isBehind(0)).toBe(true);
-    gate.overloaded(0, 50);
-    expect([0, 50].map(nowMs => second!.isBehind(nowMs))).toEqual([false, true]);
-    first!.ended();
-    expect(second!.isBehind(50)).toBe(false);
-  });
-});
-
 interface Sent {
   readonly key: string;
   readonly ticket: LineTicket;
   finish(): void;
 }
 
+const MIB = 1024 * 1024;
+
 /** Jobs whose lines are in flight until the test finishes them. */
-function harness(limits = { concurrency: 100, inflightBytes: 1_000_000 }) {
-  const dispatcher = new LineDispatcher(limits);
+function harness(concurrency = 100) {
+  const dispatcher = new LineDispatcher(settingsFrom({ 'batch.concurrency': concurrency }));
   const sent: Sent[] = [];
   const gates = new Map<string, TargetGate>();
   const job = (
@@ -101,7 +57,7 @@ const settled = () => new Promise(next => setImmediate(next));
 
 describe('LineDispatcher', () => {
   it('sends up to the limit of a model, and to the process-wide limit over all', () => {
-    const { sent, job } = harness({ concurrency: 25, inflightBytes: 1_000_000 });
+    const { sent, job } = harness(25);
     job('a', { m1: 50, m2: 50, m3: 50 });
     expect(sent).toHaveLength(25);
     for (const model of ['m1', 'm2', 'm3'])
@@ -118,7 +74,7 @@ describe('LineDispatcher', () => {
   });
 
   it('gives two tenants the same, however many batches one of them has', async () => {
-    const { sent, job } = harness({ concurrency: 1, inflightBytes: 1_000_000 });
+    const { sent, job } = harness(1);
     for (const id of ['a1', 'a2', 'a3']) job(id, { m: 40 }, { tenant: 'a' });
     job('b1', { m: 40 }, { tenant: 'b' });
     for (let turn = 0; turn < 40; turn++) {
@@ -130,14 +86,14 @@ describe('LineDispatcher', () => {
   });
 
   it('holds lines back when those in flight are too many bytes; one larger than the limit goes alone', async () => {
-    const { sent, job } = harness({ concurrency: 100, inflightBytes: 100 });
-    job('small', { m: 5 }, { length: 40 });
+    const { sent, job } = harness();
+    job('small', { m: 5 }, { length: 25 * MIB });
     expect(sent).toHaveLength(2);
     for (const { finish } of sent) finish();
     await settled();
     expect(sent).toHaveLength(4);
-    const other = harness({ concurrency: 100, inflightBytes: 100 });
-    other.job('large', { m: 2 }, { length: 500 });
+    const other = harness();
+    other.job('large', { m: 2 }, { length: 65 * MIB });
     expect(other.sent).toHaveLength(1);
   });
 
@@ -161,7 +117,7 @@ describe('LineDispatcher', () => {
   });
 
   it('sends the lines of models that share a device model by model, those of another job beside them', async () => {
-    const { sent, job } = harness({ concurrency: 4, inflightBytes: 1_000_000 });
+    const { sent, job } = harness(4);
     job('a', { m1: 5, m2: 3 }, { device: true });
     job('b', { m2: 2 });
     const keys = () => sent.map(({ key }) => key.replace('\n', ' '));
@@ -191,50 +147,5 @@ describe('LineDispatcher', () => {
     sent[0]!.finish();
     await settled();
     expect(sent).toHaveLength(10);
-  });
-});
-
-const gateOf = (slots: number): TargetGate =>
-  new TargetGate(slots, { firstMs: 10, longestMs: 100 });
-
-const times = (count: number, act: () => void) => {
-  for (let done = 0; done < count; done++) act();
-};
-
-describe('TargetGate', () => {
-  it('starts at the configured limit and never exceeds it', () => {
-    const limit = gateOf(10);
-    times(100, () => limit.succeeded());
-    expect(limit.slots).toBe(10);
-  });
-
-  it('halves once for a burst of busy answers to what was in flight', () => {
-    const limit = gateOf(10);
-    times(10, () => limit.overloaded(0));
-    expect(limit.slots).toBe(5);
-    limit.overloaded(0);
-    expect([limit.slots, limit.isOpen(0)]).toEqual([2, true]);
-  });
-
-  it('never goes below 1', () => {
-    const limit = gateOf(4);
-    times(50, () => limit.overloaded(0));
-    expect(limit.slots).toBe(1);
-  });
-
-  it('grows by one per round without trouble', () => {
-    const limit = gateOf(8);
-    times(8, () => limit.overloaded(0));
-    expect(limit.slots).toBe(4);
-    times(4, () => limit.succeeded());
-    expect(limit.slots).toBe(5);
-    times(4, () => limit.succeeded());
-    expect(limit.slots).toBe(5);
-    limit.succeeded();
-    expect(limit.slots).toBe(6);
-  });
-
-  it.each([0, -1, 1.5, NaN])('refuses a limit of %d', slots => {
-    expect(() => gateOf(slots)).toThrow(`>= 1, not ${slots}`);
   });
 });

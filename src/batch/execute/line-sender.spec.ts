@@ -4,7 +4,7 @@ import { verdictOn } from './line-sender.js';
 describe('verdictOn', () => {
   const context = {
     tried: { failed: 0, busy: 0 },
-    limits: { attempts: 2, busyAttempts: 3, initialMs: 10, maxMs: 100 },
+    limits: { attempts: 2, initialMs: 10, maxMs: 100 },
     nowMs: 0,
     deadlineMs: 1000,
     answers: 0,

@@ -13,7 +13,7 @@ import { type InputLines, lineParts, type LineParts } from '../job/input-lines.j
 import { type JobClaim, ResultFiles } from '../job/result-files.js';
 import { LineMetrics } from '../observe/job.metrics.js';
 import { audioForm, LineProblem } from './audio-upload.js';
-import { type LineLane, type LineTicket } from './line-dispatcher.js';
+import { type LineLane, type LineTicket } from './line-lane.js';
 import { type Answer, askedMs, failureCauseOf, isGood } from './line-reply.js';
 import { resultOf, unanswered } from './line-result.js';
 import { type LineContent, type LineTarget } from './line-target.js';

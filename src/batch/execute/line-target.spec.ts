@@ -29,7 +29,7 @@ describe('LineTarget', () => {
     const spec = {
       urls: [`http://127.0.0.1:${(server.address() as AddressInfo).port}`],
       requestTimeoutMs,
-      retries: { attempts: 1, busyAttempts: 1, initialMs: 1, maxMs: 1 },
+      retries: { attempts: 1, initialMs: 1, maxMs: 1 },
       tls: { insecureSkipVerify: false },
       fetchesFileUrl: true,
       authorization: () => undefined,

@@ -15,6 +15,9 @@ import {
   transport,
 } from './line-reply.js';
 
+/** More than any endpoint answers to a line; what is larger becomes an error line. */
+const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
+
 /** Configuration of one target. */
 interface TargetSpec {
   /**
@@ -119,7 +122,7 @@ export class LineTarget {
 
   constructor(
     readonly spec: TargetSpec,
-    private readonly maxResponseBytes: number,
+    private readonly maxAnswerBytes = MAX_ANSWER_BYTES,
   ) {
     this.#addresses = spec.urls.map(url => new TargetAddress(url, spec));
   }
@@ -191,7 +194,7 @@ export class LineTarget {
       requestId,
       signal,
       timeoutMs,
-      maxBytes: this.maxResponseBytes,
+      maxBytes: this.maxAnswerBytes,
     });
     address.began();
     try {

@@ -12,7 +12,7 @@ const TIMES = 'request_timeout: 5m, max_retries: 3, initial_backoff: 500ms, max_
 
 function read(text: string) {
   writeFileSync(path, text);
-  return readTargetsFile({ path, secretsDir: folder, busyAttempts: 7 });
+  return readTargetsFile({ path, secretsDir: folder });
 }
 
 function problemsOf(text: string) {
@@ -36,7 +36,7 @@ describe('the targets file', () => {
     expect(targets.target).toMatchObject({
       urls: ['https://h:1/x'],
       requestTimeoutMs: 300_000,
-      retries: { attempts: 4, busyAttempts: 7, initialMs: 500, maxMs: 3_600_000 },
+      retries: { attempts: 4, initialMs: 500, maxMs: 3_600_000 },
       tls: { insecureSkipVerify: true },
     });
     expect(targets.target.authorization({ tenant: 't' })).toBe('Bearer sk-a');
@@ -46,7 +46,7 @@ describe('the targets file', () => {
     const entry = `{ url: "http://h:1", ${TIMES} }`;
     const resolver = new TargetResolver(
       read(`model_gateways: { a: ${entry}, b: ${entry}, c: { url: "http://h:2", ${TIMES} } }`),
-      { maxResponseBytes: 1000, concurrencyPerModel: 1 },
+      { concurrencyPerModel: 1 },
     );
     expect(resolver.targetOf('a')).toBe(resolver.targetOf('b'));
     expect(resolver.targetOf('a')).not.toBe(resolver.targetOf('c'));

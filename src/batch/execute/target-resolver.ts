@@ -2,9 +2,8 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { isDeepStrictEqual } from 'node:util';
 import { type OnApplicationShutdown } from '@nestjs/common';
+import { readFields } from '@switchyard/engine-api/field-problems.js';
 import { fieldsIn } from '@switchyard/engine-api/is-object.js';
-import { z } from 'zod';
-import { readFields } from '../../contracts/schema/field-problems.js';
 import {
   checked,
   FLAG,
@@ -13,7 +12,8 @@ import {
   optional,
   TEXT,
   wholeNumberFrom,
-} from '../../contracts/schema/rules.js';
+} from '@switchyard/engine-api/rules.js';
+import { z } from 'zod';
 import { probePauses } from '../../core/jobs/reachability.js';
 import {
   internalTokens,
@@ -24,8 +24,8 @@ import { type ProcessorLink } from '../../platform/config/processor-link.js';
 import { requiresKeys, type Settings } from '../../platform/config/settings.js';
 import { ConfigError, placed, readYamlFile } from '../../platform/config/yaml-file.js';
 import { callableUrl } from '../../platform/http/connections.js';
-import { TargetGate } from './line-dispatcher.js';
 import { LineTarget } from './line-target.js';
+import { TargetGate } from './target-gate.js';
 
 /** Splits `http://a:8000/, http://b:8000` and trims blanks and trailing slashes. */
 const addressesOf = (text: string): readonly string[] =>
@@ -44,7 +44,6 @@ interface TargetsFileOptions {
   readonly path: string;
   /** Folder of the key files that `api_key_name` refers to. */
   readonly secretsDir: string;
-  readonly busyAttempts: number;
 }
 
 const URLS = checked<string>(
@@ -123,7 +122,6 @@ function targetOf(entry: Entry, options: TargetsFileOptions): TargetSpec {
     requestTimeoutMs: durationMs(entry.request_timeout),
     retries: {
       attempts: entry.max_retries + 1,
-      busyAttempts: options.busyAttempts,
       initialMs: durationMs(entry.initial_backoff),
       maxMs: durationMs(entry.max_backoff),
     },
@@ -193,7 +191,6 @@ function gatewayTarget(settings: Settings, link: ProcessorLink | undefined): Tar
     requestTimeoutMs: batch.requestTimeoutMs,
     retries: {
       attempts: batch.attempts,
-      busyAttempts: batch.busyAttempts,
       initialMs: batch.backoffMinMs,
       maxMs: LONGEST_BACKOFFS * batch.backoffMinMs,
     },
@@ -218,17 +215,17 @@ export function targetResolver(
   settings: Settings,
   link: ProcessorLink | undefined,
 ): TargetResolver {
-  const { targetsFile, secretsDir, busyAttempts } = settings.batch;
+  const { targetsFile, secretsDir } = settings.batch;
   const targets: Targets =
     targetsFile === ''
       ? { kind: 'global', target: gatewayTarget(settings, link) }
-      : readTargetsFile({ path: targetsFile, secretsDir, busyAttempts });
+      : readTargetsFile({ path: targetsFile, secretsDir });
   return new TargetResolver(targets, settings.batch);
 }
 
-/** For a model without a target, whose lines are never sent. */
 /** The longest delay between two attempts, in first ones: a target away for an hour is found soon. */
 const LONGEST_BACKOFFS = 60;
+/** For a model without a target, whose lines are never sent. */
 const NO_RETRIES = { initialMs: 0, maxMs: 0 };
 
 /** Maps models to targets. Entries with equal settings share one connection pool. */
@@ -240,12 +237,12 @@ export class TargetResolver implements OnApplicationShutdown {
 
   constructor(
     targets: Targets,
-    private readonly limits: Pick<Settings['batch'], 'maxResponseBytes' | 'concurrencyPerModel'>,
+    private readonly limits: Pick<Settings['batch'], 'concurrencyPerModel'>,
   ) {
     const pool = (spec: TargetSpec): LineTarget => {
       const known = this.#pools.find(({ spec: other }) => sameTarget(spec, other));
       if (known) return known;
-      const target = new LineTarget(spec, limits.maxResponseBytes);
+      const target = new LineTarget(spec);
       this.#pools.push(target);
       return target;
     };

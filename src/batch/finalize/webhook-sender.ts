@@ -16,9 +16,11 @@ const ATTEMPT_MS = 15_000;
 const HIDE_MS = 60_000;
 const MAX_PER_ROUND = 10;
 /**
- * Pauses after each failed attempt: 5 s, 30 s, 5 min, 30 min, 2 h, 5 h, 10 h and so on.
+ * Pauses after each failed attempt: 5 s, 30 s, 5 min, 30 min, 2 h, 5 h, 10 h.
  */
 const PAUSES_S = [5, 30, 300, 1800, 7200, 18_000, 36_000];
+/** After the last pause: about a day, in which a receiver that is coming back has come back. */
+const ATTEMPTS = PAUSES_S.length + 1;
 
 /**
  * Sends webhooks from the outbox, each at least once. Receivers detect
@@ -74,7 +76,7 @@ export class WebhookSender {
     if (this.#stop.signal.aborted && problem !== undefined)
       return this.outbox.retry(entry.id, Date.now());
     const { id, jobId: batch, type, attempts } = entry;
-    const isLast = problem?.final === true || attempts >= this.settings.batch.webhookAttempts;
+    const isLast = problem?.final === true || attempts >= ATTEMPTS;
     const outcome = !problem ? 'sent' : isLast ? 'given_up' : 'retry';
     const [level, text] = LOG_LINES[outcome];
     this.metrics.webhook(outcome);
@@ -132,4 +134,4 @@ const bodyOf = ({ id, type, jobId, createdAtMs }: OutboxEntry): string =>
 
 /** Adds up to 10 % jitter. @param attempts so far */
 const pauseMs = (attempts: number): number =>
-  PAUSES_S[Math.min(attempts, PAUSES_S.length) - 1]! * 1000 * (1 + Math.random() / 10);
+  PAUSES_S[attempts - 1]! * 1000 * (1 + Math.random() / 10);

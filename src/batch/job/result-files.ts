@@ -71,7 +71,7 @@ export class ResultFiles {
 
   #idsOf(work: ClaimedJob) {
     const { resultIds: known } = work;
-    if (known && this.#isFresh(known.output)) return known;
+    if (known && mayBeNamed(known.output)) return known;
     return (work.resultIds = { output: newFileId(), error: newFileId() });
   }
 
@@ -92,14 +92,6 @@ export class ResultFiles {
       if (ids.length < PAGE) return;
       after = ids.at(-1);
     }
-  }
-
-  /**
-   * False: garbage collection may remove bytes under this id at any time, so another
-   * id is needed.
-   */
-  #isFresh(id: string): boolean {
-    return mayBeNamed(id, this.settings.files.orphanAgeMs, Date.now());
   }
 
   #expiry(afterS: number | undefined, createdAtMs: number): Pick<StoredFile, 'expiresAtMs'> {
@@ -125,7 +117,7 @@ export class ResultFiles {
     let digest = createHash('sha256');
     const size = await this.#write(blobKey, () => hashed(open(), (digest = createHash('sha256'))));
     // Handled like an outage: the next attempt chooses another id.
-    if (!this.#isFresh(id))
+    if (!mayBeNamed(id))
       throw Object.assign(new Error(`Storing ${id} took too long.`), { code: 'ESTALE' });
     const createdAtMs = Date.now();
     const file: StoredFile = {

@@ -139,7 +139,7 @@ export class JobLease {
   }
 }
 
-/** As the store wrote it. */
+/** The job with `change`, as the store has it now. */
 function changed(job: BatchJob, change: JobChange, nowMs: number): BatchJob {
   const reached =
     change.status === undefined || change.status === job.status ? {} : { [change.status]: nowMs };

@@ -1,5 +1,5 @@
 import { type Fields } from '@switchyard/engine-api/is-object.js';
-import { jsonSchema } from '../../contracts/schema/rules.js';
+import { jsonSchema } from '@switchyard/engine-api/rules.js';
 import { DEVICE, DEVICE_FIELDS } from '../../platform/config/device-fields.js';
 import { MODEL, MODEL_FIELDS } from '../../platform/config/model-fields.js';
 import { type SettingDefinition } from '../../platform/config/setting-definition.js';

@@ -1,6 +1,4 @@
 import { fieldsIn } from '@switchyard/engine-api/is-object.js';
-import { z } from 'zod';
-import { TOOL_NAME } from '../openai/read-tools.js';
 import {
   ANY_TEXT,
   ANYTHING,
@@ -13,7 +11,9 @@ import {
   optional,
   textOr,
   textUpTo,
-} from '../schema/rules.js';
+} from '@switchyard/engine-api/rules.js';
+import { z } from 'zod';
+import { TOOL_NAME } from '../openai/read-tools.js';
 
 /** What the fields of a message hold, beside single values. */
 

@@ -1,5 +1,14 @@
 import { ApiSchema } from '@nestjs/swagger';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
+import {
+  ANY_TEXT,
+  defaulted,
+  filled,
+  OBJECT,
+  objectsUpTo,
+  optional,
+  textOr,
+} from '@switchyard/engine-api/rules.js';
 import { z } from 'zod';
 import { EMBEDDING_INPUT, LONGEST_VECTOR } from '../openai/embedding.dto.js';
 import {
@@ -14,15 +23,6 @@ import {
   whole,
 } from '../openai/field-types.js';
 import { Field, ModelNameField, RequiredField, Unlisted } from '../openai/field.decorators.js';
-import {
-  ANY_TEXT,
-  defaulted,
-  filled,
-  OBJECT,
-  objectsUpTo,
-  optional,
-  textOr,
-} from '../schema/rules.js';
 
 const IMAGES = defaulted(z.array(filled(), 'must be a list of texts').max(100), []);
 

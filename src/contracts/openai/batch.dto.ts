@@ -1,21 +1,9 @@
 import { BATCH_ENDPOINTS, type BatchJob } from '../../core/jobs/batch-job.js';
 import { COMPLETION_WINDOWS, windowSeconds } from '../../core/jobs/completion-window.js';
-import {
-  choiceOf,
-  custom,
-  filledText,
-  labels,
-  nested,
-  textWithin,
-  honoured,
-} from './field-types.js';
+import { BatchWebhookDto } from './batch-webhook.dto.js';
+import { ExpiresAfterDto } from './expires-after.dto.js';
+import { choiceOf, custom, filledText, labels, nested, honoured } from './field-types.js';
 import { Field, PageAfter, PageLimit, RequiredField } from './field.decorators.js';
-import { ExpiresAfterDto } from './file.dto.js';
-
-export class BatchWebhookDto {
-  @RequiredField(textWithin(2048), { example: 'https://example.com/hooks/batch' })
-  url!: string;
-}
 
 const isWindow = (value: unknown): boolean =>
   typeof value === 'string' && windowSeconds(value) !== undefined;

@@ -2,10 +2,11 @@ import { describe, expect, it } from '@jest/globals';
 import { validateSync } from 'class-validator';
 import fc from 'fast-check';
 import { BatchCreateDto } from './batch.dto.js';
+import { ChatCompletionDto } from './chat-completion.dto.js';
+import { CompletionDto } from './completion.dto.js';
 import { EmbeddingDto } from './embedding.dto.js';
 import { fieldNames, hasValidFields, shaped } from './field.decorators.js';
 import { FileCreateDto } from './file.dto.js';
-import { ChatCompletionDto, CompletionDto } from './generation.dto.js';
 import { SpeechDto } from './speech.dto.js';
 import { TranscriptionDto } from './transcription.dto.js';
 

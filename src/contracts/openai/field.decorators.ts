@@ -1,7 +1,7 @@
 import { ApiProperty } from '@nestjs/swagger';
+import { readObject } from '@switchyard/engine-api/field-problems.js';
 import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import { ValidateBy, ValidateNested, type ValidationArguments } from 'class-validator';
-import { readObject } from '../schema/field-problems.js';
 import {
   choiceOf,
   type FieldType,

@@ -1,7 +1,7 @@
+import { unsupportedField } from '@switchyard/engine-api/field-problems.js';
 import { type Fields, fieldsIn, isObject } from '@switchyard/engine-api/is-object.js';
+import { asksForNothing } from '@switchyard/engine-api/rules.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
-import { unsupportedField } from '../schema/field-problems.js';
-import { asksForNothing } from '../schema/rules.js';
 import { type FieldRules } from './field-types.js';
 
 /** The class that `priority` of a body names; undefined: none of this gateway's. */

@@ -1,13 +1,12 @@
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
-import { type Fields } from '@switchyard/engine-api/is-object.js';
-import { z } from 'zod';
 import {
   missingField,
   readObject,
   unsupportedField,
   wrongField,
-} from '../schema/field-problems.js';
+} from '@switchyard/engine-api/field-problems.js';
+import { type Fields } from '@switchyard/engine-api/is-object.js';
 import {
   defaulted,
   OBJECT,
@@ -20,7 +19,8 @@ import {
   oneOf,
   optional,
   orNull,
-} from '../schema/rules.js';
+} from '@switchyard/engine-api/rules.js';
+import { z } from 'zod';
 import { type IgnoredFields } from './ignored-fields.js';
 
 /** A tool as a function, which is all that models know. */

@@ -1,5 +1,4 @@
 import { isObject } from '@switchyard/engine-api/is-object.js';
-import { z } from 'zod';
 import {
   always,
   ANY_TEXT,
@@ -11,7 +10,8 @@ import {
   textOr,
   textUpTo,
   unserved,
-} from '../schema/rules.js';
+} from '@switchyard/engine-api/rules.js';
+import { z } from 'zod';
 
 /**
  * What a conversation consists of, in OpenAI's words: how items are given, generated and

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import {
   ANY_TEXT,
   defaulted,
@@ -8,11 +7,12 @@ import {
   optional,
   orNull,
   textUpTo,
-} from '../schema/rules.js';
-import { type SamplingRequest, type USUAL_SAMPLING } from './generation.dto.js';
+} from '@switchyard/engine-api/rules.js';
+import { z } from 'zod';
 import { type ResponseTool, TOOL_NAME, type ToolChoice } from './read-tools.js';
 import { type ItemReference, type OutputPart, type ResponseItem } from './response-items.js';
 import { type CreateResponseRequest } from './response.dto.js';
+import { type SamplingRequest, type USUAL_SAMPLING } from './sampling.js';
 
 /** `/v1/responses` in OpenAI's words, as the public Open Responses schema has them. */
 

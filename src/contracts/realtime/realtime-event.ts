@@ -1,17 +1,17 @@
 import { EVENT_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
-import { type Fields } from '@switchyard/engine-api/is-object.js';
-import { type z } from 'zod';
-import { DomainError } from '../../core/errors/domain-error.js';
-import { errorDefinition } from '../errors/error-registry.js';
-import { IgnoredFields } from '../openai/ignored-fields.js';
 import {
   invalidField,
   missingField,
   readObject,
   unsupportedField,
   wrongField,
-} from '../schema/field-problems.js';
-import { OBJECT, objectOf } from '../schema/rules.js';
+} from '@switchyard/engine-api/field-problems.js';
+import { type Fields } from '@switchyard/engine-api/is-object.js';
+import { OBJECT, objectOf } from '@switchyard/engine-api/rules.js';
+import { type z } from 'zod';
+import { DomainError } from '../../core/errors/domain-error.js';
+import { errorDefinition } from '../errors/error-registry.js';
+import { IgnoredFields } from '../openai/ignored-fields.js';
 import { requirePcm24 } from './audio-format.js';
 import { EVENT_FIELDS, GIVEN, NO_CHAT, objectWith } from './session-fields.js';
 import { type Dialect } from './session-view.js';
@@ -149,9 +149,7 @@ export const CLOSE = {
   goingAway: 1001,
   unsupportedData: 1003,
   policyViolation: 1008,
-  tooBig: 1009,
   internalError: 1011,
-  serviceRestart: 1012,
   tryAgainLater: 1013,
 } as const;
 

@@ -1,7 +1,7 @@
+import { pathText, readObject, unsupportedField } from '@switchyard/engine-api/field-problems.js';
 import { type z } from 'zod';
 import { wantedLanguage } from '../formats/language-name.js';
 import { IgnoredFields } from '../openai/ignored-fields.js';
-import { pathText, readObject, unsupportedField } from '../schema/field-problems.js';
 import { type AudioFormat, requirePcm24 } from './audio-format.js';
 import { NO_CHAT, objectWith, OLDER_SESSION_FIELDS, SESSION_FIELDS } from './session-fields.js';
 

@@ -1,12 +1,3 @@
-import { z } from 'zod';
-import {
-  advice,
-  type FieldRule,
-  type FieldRules,
-  honoured,
-  ignored,
-  notServed,
-} from '../openai/field-types.js';
 import {
   ANYTHING,
   checked,
@@ -23,7 +14,16 @@ import {
   textUpTo,
   unserved,
   wholeNumberFrom,
-} from '../schema/rules.js';
+} from '@switchyard/engine-api/rules.js';
+import { z } from 'zod';
+import {
+  advice,
+  type FieldRule,
+  type FieldRules,
+  honoured,
+  ignored,
+  notServed,
+} from '../openai/field-types.js';
 import { type AudioFormat, ENCODINGS } from './audio-format.js';
 
 const NO_LOGPROBS = 'live streams have no log probabilities';

@@ -1,4 +1,3 @@
-import { ApiProperty } from '@nestjs/swagger';
 import {
   anything,
   choiceOf,
@@ -12,6 +11,7 @@ import {
   meaning,
 } from '../openai/field-types.js';
 import { Field, RequiredField } from '../openai/field.decorators.js';
+import { DetectLanguageQueryDto } from './detect-language.dto.js';
 
 const ASR_OUTPUTS = ['txt', 'vtt', 'srt', 'tsv', 'json'] as const;
 
@@ -21,23 +21,6 @@ export class AsrFormDto {
     description: 'The audio, up to `server.upload_limit_bytes`.',
   })
   audio_file!: unknown;
-}
-
-/** Query of `POST /detect-language`. */
-export class DetectLanguageQueryDto {
-  @Field(fromForm(trueOrFalse()), {
-    default: true,
-    description:
-      '`false`: the audio is headerless 16 kHz mono s16le, unless it begins as a WAV file does.',
-    rule: honoured('`false`: headerless 16 kHz mono s16le, or a WAV file.'),
-  })
-  encode = true;
-
-  @Field(anyText('must be the name of a model'), {
-    description: 'Ours: default `compat.asr_model`.',
-    rule: honoured('Ours. Absent: `compat.asr_model`.'),
-  })
-  model?: string;
 }
 
 /** Query of `POST /asr`. */
@@ -73,16 +56,4 @@ export class AsrQueryDto extends DetectLanguageQueryDto {
 
   @Field(choiceOf(ASR_OUTPUTS), { default: 'txt' })
   output: (typeof ASR_OUTPUTS)[number] = 'txt';
-}
-
-/** Answer of `POST /detect-language`. */
-export class DetectedLanguageDto {
-  @ApiProperty({ example: 'english' }) detected_language!: string;
-  @ApiProperty({ example: 'en' }) language_code!: string;
-  @ApiProperty({
-    type: Number,
-    nullable: true,
-    description: 'Always null: engines do not tell it.',
-  })
-  confidence!: null;
 }

@@ -8,7 +8,7 @@ import {
 import { FakeWorkers } from '../../../test/support/fake-workers.js';
 import { aKey, aRealtimeRequest, aRequest } from '../../../test/support/requests.js';
 import { type PriorityQueue } from '../queue/priority-queue.js';
-import { listingOf } from '../queue/queue-listing.js';
+import { listingOf } from '../queue/queue-places.js';
 import { type Dispatcher } from './dispatcher.js';
 
 let workers: FakeWorkers;

@@ -12,7 +12,7 @@ export interface Quantiles {
 
 /** What other gateways have of a model whose order they share (D-58). */
 export interface Elsewhere {
-  /** That wait, by class. */
+  /** Requests that wait, by class. */
   readonly realtime: number;
   readonly batch: number;
   readonly running: number;
@@ -39,7 +39,7 @@ export interface WaitExplanation {
   readonly passed?: AheadCounts;
   /** Requests that workers of its model have, and their slots. */
   readonly slots?: { readonly inUse: number; readonly total: number };
-  /** Only those that help. */
+  /** Changes that would let it start clearly sooner. */
   readonly changes?: readonly {
     readonly change: 'realtime_priority' | 'one_more_worker';
     readonly startInMs: Quantiles;

@@ -2,7 +2,7 @@ import { type BatchWindow } from '../batching/batch-window.js';
 import { type EventOf } from '../dispatch/dispatch-event.js';
 import { type ServiceTimes } from '../latency/service-times.js';
 import { type PriorityQueue } from '../queue/priority-queue.js';
-import { placeBeside, placeIn, waitingUpTo } from '../queue/queue-listing.js';
+import { placeBeside, placeIn, waitingUpTo } from '../queue/queue-places.js';
 import { orderMsOf } from '../request/request-age.js';
 import { DEFAULT_TENANT } from '../request/request-key.js';
 import { perPriority, PRIORITY_LEVELS, RequestPriority } from '../request/request-priority.js';

@@ -134,7 +134,7 @@ export class GenerationSequence<T extends GenerationRequest> {
     this.ending ??= end;
   }
 
-  /** One behind it was admitted first. */
+  /** A sequence that came later was admitted first. */
   passed(): void {
     this.overtaken += 1;
   }

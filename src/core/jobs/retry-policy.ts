@@ -19,13 +19,8 @@ type AttemptFailure =
   | { readonly kind: 'transport'; readonly cause: 'refused' | 'lost' | 'timeout' };
 
 export interface RetryLimits {
-  /** Attempts at one line that the target answered. */
+  /** Attempts at one line that failed. Those at a busy target have no bound but the deadline. */
   readonly attempts: number;
-  /**
-   * Attempts that a busy target may reject; 0 = unlimited. Back-off and AIMD
-   * slow them down.
-   */
-  readonly busyAttempts: number;
   readonly initialMs: number;
   readonly maxMs: number;
 }
@@ -87,7 +82,6 @@ export function retryAfter(
 ): number | undefined {
   if (cause === 'final' || count.failed >= limits.attempts) return undefined;
   if (cause === 'away') return 0;
-  if (limits.busyAttempts > 0 && count.busy >= limits.busyAttempts) return undefined;
   const tries = count.failed + count.busy;
   const backoff = { firstMs: limits.initialMs, longestMs: limits.maxMs };
   const afterMs = Math.max(askedMs, backoffMs(tries, backoff, clock.random));

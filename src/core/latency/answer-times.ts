@@ -40,9 +40,9 @@ export class AnswerTimes {
       readonly costMs: number;
       /** Wait at the worker, for preparation and for its device. */
       readonly readyMs: number;
-      /** From then until the answer. */
+      /** From the end of that wait to the answer. */
       readonly computeMs: number;
-      /** From then until the first output; absent: not reported. */
+      /** From the end of that wait to the first output; absent: not reported. */
       readonly firstOutputMs?: number;
       /** What `predictMs` was before it was sent. */
       readonly predictedMs: number | undefined;

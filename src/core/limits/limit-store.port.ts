@@ -16,7 +16,7 @@ export interface LimitAdmission {
 
 export interface AdmissionResult {
   readonly refusal?: RateLimitRefusal;
-  /** After this request, if it was admitted. */
+  /** What is left of the limits; a request that was admitted is counted. */
   readonly status: RateLimitStatus;
 }
 

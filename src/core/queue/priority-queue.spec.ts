@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { AGING_MS, PriorityQueueHarness } from '../../../test/support/priority-queue-harness.js';
 import { aKey, aRequest } from '../../../test/support/requests.js';
 import { RequestPriority } from '../request/request-priority.js';
-import { listingOf, placeIn } from './queue-listing.js';
+import { listingOf, placeIn } from './queue-places.js';
 
 let harness: PriorityQueueHarness;
 

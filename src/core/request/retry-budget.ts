@@ -36,11 +36,11 @@ export function suspected(before: Suspicion, together: number, died: boolean): S
  * again. It ended its workers only if they were seen to end: a connection may break
  * for other reasons.
  */
-export const faultOf = (
-  { alone, deaths }: Suspicion,
-  mostAlone = MOST_ALONE,
-): 'worker_crashed' | 'worker_lost' | undefined =>
-  alone < mostAlone ? undefined : deaths === alone ? 'worker_crashed' : 'worker_lost';
+export const faultOf = ({
+  alone,
+  deaths,
+}: Suspicion): 'worker_crashed' | 'worker_lost' | undefined =>
+  alone < MOST_ALONE ? undefined : deaths === alone ? 'worker_crashed' : 'worker_lost';
 
 /**
  * Rejections by workers before the request fails. The next attempt avoids these workers.

@@ -2,7 +2,7 @@ import { Get } from '@nestjs/common';
 import { swapText } from '../../core/devices/load-text.js';
 import { type ModelAtDevice } from '../../core/devices/swap-policy.port.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { ProcessClock } from '../../platform/clock/process-clock.js';
 import { DeviceSwaps } from '../devices/device-swaps.js';
 import { AdminController } from '../http/admin-controller.js';
 import { Answers } from '../http/openapi/route.decorator.js';

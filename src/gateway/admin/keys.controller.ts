@@ -1,5 +1,5 @@
 import { Body, Delete, Get, Header, HttpCode, Param, Patch, Post, Query } from '@nestjs/common';
-import { invalidField } from '../../contracts/schema/field-problems.js';
+import { invalidField } from '@switchyard/engine-api/field-problems.js';
 import { type KeyChange } from '../../core/access/stored-key.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type IssuedKey, KeyIssuer } from '../../platform/auth/key-issuer.js';

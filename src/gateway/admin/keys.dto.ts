@@ -1,3 +1,4 @@
+import { allowedBy } from '@switchyard/engine-api/rules.js';
 import {
   anyWhole,
   choiceOf,
@@ -10,7 +11,6 @@ import {
   whole,
 } from '../../contracts/openai/field-types.js';
 import { Field, RequiredField } from '../../contracts/openai/field.decorators.js';
-import { allowedBy } from '../../contracts/schema/rules.js';
 import { type StoredKey } from '../../core/access/stored-key.js';
 import { type PriorityLabel } from '../../core/request/request-priority.js';
 import {

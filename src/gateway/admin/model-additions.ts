@@ -45,7 +45,7 @@ const ownProcess = (...args: readonly string[]): ChildProcess =>
 
 const KEPT_LINES = 40;
 const MAX_LINE = 300;
-/** Those that ended and are still listed. */
+/** Additions that ended and are still listed. */
 const KEPT = 8;
 /** As long as a download that is cut off needs to keep what it has. */
 const ORPHAN_LIMIT_MS = 3000;

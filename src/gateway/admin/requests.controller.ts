@@ -8,12 +8,9 @@ import { AdminController } from '../http/admin-controller.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { Forecasts } from '../queue/forecasts.js';
-import {
-  CancellationDto,
-  requestDto,
-  ExplainedRequestDto,
-  explainedDto,
-} from '../requests/request.dto.js';
+import { CancellationDto } from '../requests/cancellation.dto.js';
+import { ExplainedRequestDto, explainedDto } from '../requests/explained-request.dto.js';
+import { requestDto } from '../requests/request.dto.js';
 import { oneNamed } from '../requests/requests.controller.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { WorkRuns } from '../stored-work/work-runs.js';

@@ -1,5 +1,5 @@
 import { Get, Query } from '@nestjs/common';
-import { invalidField } from '../../contracts/schema/field-problems.js';
+import { invalidField } from '@switchyard/engine-api/field-problems.js';
 import { type UsageSums } from '../../core/access/usage-row.js';
 import { LIMIT_NAMES } from '../../core/limits/limit-rules.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';

@@ -31,8 +31,7 @@ export class SpeechController {
     const params = parseSpeech(fields, this.catalog, this.settings.compat);
     const { model, dto, ignored } = params;
     const caller = httpCaller(reply, { tier: dto.service_tier, model });
-    const { maxBufferedBytes } = this.settings.speech;
-    const { audio, request } = startSpeech(this.inference, caller, params, maxBufferedBytes);
+    const { audio, request } = startSpeech(this.inference, caller, params);
     const { phases } = await request.firstOutput();
     void reply.headers(answerHeaders(model.id, { phases }, ignored));
     if (dto.stream_format === 'sse') {

@@ -1,6 +1,6 @@
+import { invalidField, unsupportedField } from '@switchyard/engine-api/field-problems.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { SpeechDto } from '../../contracts/openai/speech.dto.js';
-import { invalidField, unsupportedField } from '../../contracts/schema/field-problems.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type SpeechSink } from '../../worker-client/worker-task.js';
@@ -16,6 +16,9 @@ const UNCHANGED: OutputForm = {
   lastFrame: () => undefined,
 };
 
+/** Five minutes of PCM: voices speak faster than callers play. */
+const MAX_BUFFERED_BYTES = 16 * 1024 * 1024;
+
 /**
  * Synthesised audio as it is made. A failure destroys the stream: the caller must not
  * take the audio as complete.
@@ -24,8 +27,8 @@ class SpeechStream extends OutputStream implements SpeechSink {
   readonly audio = this;
   #hasAudio = false;
 
-  constructor(maxBufferedBytes: number) {
-    super(UNCHANGED, maxBufferedBytes);
+  constructor() {
+    super(UNCHANGED, MAX_BUFFERED_BYTES);
   }
 
   /**
@@ -92,10 +95,9 @@ export function startSpeech(
   inference: InferenceService,
   caller: InferenceCaller,
   { model, dto, voice }: ReturnType<typeof parseSpeech>,
-  maxBufferedBytes: number,
 ) {
   const { input: text, speed, response_format: format } = dto;
-  const audio = new SpeechStream(maxBufferedBytes);
+  const audio = new SpeechStream();
   const work = {
     model: model.id,
     bytes: Buffer.byteLength(text),

@@ -1,5 +1,5 @@
+import { invalidField, missingField } from '@switchyard/engine-api/field-problems.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
-import { invalidField, missingField } from '../../contracts/schema/field-problems.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type Spool, type SpooledUpload } from '../../platform/storage/upload-spool.js';
 import { type AudioUrl } from '../../worker-client/worker-task.js';

@@ -1,6 +1,6 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiQuery } from '@nestjs/swagger';
-import { invalidField } from '../../contracts/schema/field-problems.js';
+import { invalidField } from '@switchyard/engine-api/field-problems.js';
 import { demandModel, mayUse, type Principal } from '../../platform/auth/principal.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';

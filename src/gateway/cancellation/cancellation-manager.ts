@@ -7,7 +7,7 @@ import {
   type RequestRef,
 } from '../../core/request/request-key.js';
 import { type CancelReason } from '../../core/request/settlement.js';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { ProcessClock } from '../../platform/clock/process-clock.js';
 import { RequestRegistry } from '../registry/request-registry.js';
 import { type TrackedRequest } from '../registry/tracked-request.js';
 import { SharedRequestQueue } from '../shared-queue/shared-request-queue.js';

@@ -1,7 +1,7 @@
 import { Body, Controller, Delete, Get, HttpCode, Post, Req, Res } from '@nestjs/common';
+import { readObject } from '@switchyard/engine-api/field-problems.js';
+import { filled, objectOf } from '@switchyard/engine-api/rules.js';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
-import { readObject } from '../../contracts/schema/field-problems.js';
-import { filled, objectOf } from '../../contracts/schema/rules.js';
 import { Authenticator, bearerToken, type SignedIn } from '../../platform/auth/authenticator.js';
 import { OriginGuard } from '../../platform/auth/host-and-origin-guard.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';

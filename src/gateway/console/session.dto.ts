@@ -9,13 +9,6 @@ import {
   answer,
 } from '../http/openapi/answer.js';
 
-export class SignInDto extends answer({
-  key: textField({
-    description: 'An API key, or a token of the OIDC issuer.',
-    example: 'sk-…',
-  }),
-}) {}
-
 class ConsoleLinksDto extends answer({
   trace: textField('`console.trace_url`; may be empty.'),
   manual: textField('`console.manual_url`; may be empty.'),

@@ -8,7 +8,7 @@ import { waitingFor } from '../../core/devices/waiting.js';
 import { ServiceTimes } from '../../core/latency/service-times.js';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { ProcessClock } from '../../platform/clock/process-clock.js';
 import { ModelList } from '../../platform/config/config.module.js';
 import { impossible, pinsByDevice, roomOf } from '../../platform/config/devices.js';
 import { type DeviceSpec, type ModelSpec } from '../../platform/config/model-spec.js';
@@ -27,9 +27,9 @@ export interface LoadedModel {
   readonly tookMs: number;
 }
 
-/** Before a model was loaded once. */
+/** Of a model that was never loaded. */
 const USUAL_LOAD_MS = 10_000;
-/** Between two looks at what loaded models use. */
+/** Between two measurements of the memory of loaded models. */
 const MEASURE_MS = 1000;
 
 /**

@@ -1,6 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
-import { BatchCreateDto, BatchWebhookDto } from '../../contracts/openai/batch.dto.js';
-import { ChatCompletionDto } from '../../contracts/openai/generation.dto.js';
+import { BatchWebhookDto } from '../../contracts/openai/batch-webhook.dto.js';
+import { BatchCreateDto } from '../../contracts/openai/batch.dto.js';
+import { ChatCompletionDto } from '../../contracts/openai/chat-completion.dto.js';
 import { SpeechDto } from '../../contracts/openai/speech.dto.js';
 import { TranscriptionDto } from '../../contracts/openai/transcription.dto.js';
 import { parseDto, parseStrictDto } from './dto-validation.js';

@@ -2,7 +2,7 @@ import { type FastifyMultipartOptions, type MultipartFile } from '@fastify/multi
 import { errorMessage } from '@switchyard/engine-api/error-message.js';
 import { type FastifyRequest } from 'fastify';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { boundedBytes, fileTooLarge } from '../../platform/storage/bounded-bytes.js';
+import { boundedBytes, fileTooLarge } from '../../platform/storage/size-limit.js';
 
 /** A failure of the form or of the connection; what fails here is no fault of the caller's. */
 const unreadable = (error: unknown): DomainError =>

@@ -1,7 +1,7 @@
 import { type Server, type IncomingMessage } from 'node:http';
+import { invalidField } from '@switchyard/engine-api/field-problems.js';
 import { type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
 import { IGNORED_HEADER } from '../../contracts/openai/field-types.js';
-import { invalidField } from '../../contracts/schema/field-problems.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type Settings } from '../../platform/config/settings.js';
 import { OpenConnections } from '../../platform/http/connections.js';
@@ -10,6 +10,9 @@ import { type IntakeGate } from './intake-gate.js';
 import { demandOneHost, REQUEST_ID_HEADER } from './request-headers.js';
 
 const MOST_TICK_MS = 1000;
+
+/** Bytes per second: a body that brings less has stalled; the slowest modems bring more. */
+const MIN_RATE = 512;
 
 /**
  * Ends request bodies that stall. A short time limit for the whole request would end large
@@ -33,8 +36,6 @@ export class BodyWatch {
     private readonly rate: {
       /** Milliseconds over which the rate is measured. */
       readonly windowMs: number;
-      /** Bytes per second; 0 = only complete silence counts. */
-      readonly minRate: number;
       /** Milliseconds for a whole body, whatever its rate. */
       readonly mostMs: number;
     },
@@ -82,7 +83,7 @@ export class BodyWatch {
   }
 
   get #leastBytes(): number {
-    return Math.max(1, (this.rate.minRate * this.rate.windowMs) / 1000);
+    return (MIN_RATE * this.rate.windowMs) / 1000;
   }
 }
 
@@ -132,8 +133,8 @@ const READING = ['GET', 'HEAD', 'OPTIONS'];
  * @returns the look; it throws a DomainError
  */
 export function reception(gate: IntakeGate, { server }: Settings) {
-  const { bodyTimeoutMs: windowMs, bodyMinRate: minRate, bodyLimitMs: mostMs } = server;
-  const bodies = new BodyWatch({ windowMs, minRate, mostMs });
+  const { bodyTimeoutMs: windowMs, bodyLimitMs: mostMs } = server;
+  const bodies = new BodyWatch({ windowMs, mostMs });
   return ({ raw, id, method, headers, url }: FastifyRequest, reply: FastifyReply): void => {
     if (hasUnreadBody(raw)) bodies.watch(raw, () => endSlowRequest(raw, reply.raw));
     // OpenAI's Python SDK sends `application/json` with a POST without a body, such as a

@@ -7,7 +7,7 @@ import { type KeyTerms } from '../../core/access/key-terms.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
 import { demandModel } from '../../platform/auth/principal.js';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { ProcessClock } from '../../platform/clock/process-clock.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { ActiveTimeout } from '../../platform/process/active-timeout.js';
 import { traceparentIn } from '../../platform/tracing/tracing.module.js';
@@ -22,7 +22,7 @@ import { Suspects } from '../scheduler/suspects.js';
 import { InferenceMetrics } from './inference.metrics.js';
 import { type OutputStream } from './output-stream.js';
 import { requestDeadlines, wantedDeadlines } from './request-deadlines.js';
-import { requestPriority } from './request-priority.js';
+import { requestPriority } from './service-tier.js';
 
 /**
  * Calls `onSilence` once when no output came for `limitMs`, counted from the first output

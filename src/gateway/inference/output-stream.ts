@@ -13,6 +13,9 @@ export interface OutputForm {
   lastFrame(failure: DomainError | undefined): string | undefined | Promise<string | undefined>;
 }
 
+/** Of text: longer than any answer, so that only who does not read holds the worker back. */
+const MAX_BUFFERED_BYTES = 1024 * 1024;
+
 /**
  * Output of a request on its way to one caller while the worker still makes it. What is
  * written is the worker's, what is read the caller's. `writableNeedDrain` while output
@@ -33,11 +36,11 @@ export class OutputStream extends Duplex {
 
   /**
    * @param maxBufferedBytes that wait for a slow caller; beyond that the worker is held
-   *   back. Absent: Node's default
+   *   back
    */
   constructor(
     private readonly form: OutputForm,
-    maxBufferedBytes?: number,
+    maxBufferedBytes = MAX_BUFFERED_BYTES,
   ) {
     super({ writableHighWaterMark: maxBufferedBytes });
     const { promise, resolve } = Promise.withResolvers<void>();

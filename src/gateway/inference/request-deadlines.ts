@@ -1,6 +1,6 @@
 import { type IncomingHttpHeaders } from 'node:http';
+import { invalidField } from '@switchyard/engine-api/field-problems.js';
 import { type FastifyReply } from 'fastify';
-import { invalidField } from '../../contracts/schema/field-problems.js';
 import { type KeyTerms } from '../../core/access/key-terms.js';
 import { LONGEST_WINDOW_MS } from '../../core/jobs/completion-window.js';
 import { type WantedDeadline } from '../../core/queue/latest-start.js';

@@ -16,6 +16,7 @@ import { StoredRequestStore } from '../../platform/database/stored-request-store
 import {
   FILE_BLOBS,
   JOB_LOG_BLOBS,
+  ORPHAN_AGE_MS,
   STORED_REQUEST_BLOBS,
 } from '../../platform/storage/blob-keys.js';
 import { GARBAGE_BLOBS } from './shared/counted-blobs.js';
@@ -67,7 +68,7 @@ export class GarbageCollector
   ): Promise<{ files: number; uploads: number; orphans: number; logs: number }> {
     const files = await this.#expireFiles(nowMs);
     const uploads = await this.#expireUploads(nowMs);
-    const beforeMs = nowMs - this.settings.files.orphanAgeMs;
+    const beforeMs = nowMs - ORPHAN_AGE_MS;
     const ofFiles = await this.#sweep(FILE_BLOBS, beforeMs, keys => this.files.referenced(keys));
     const ofRequests = await this.#sweep(STORED_REQUEST_BLOBS, beforeMs, keys =>
       this.storedRequests.referenced(keys),

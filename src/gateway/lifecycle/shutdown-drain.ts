@@ -5,7 +5,7 @@ import {
   type OnModuleDestroy,
 } from '@nestjs/common';
 import { within } from '@switchyard/engine-api/process/within.js';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { ProcessClock } from '../../platform/clock/process-clock.js';
 import { Settings } from '../../platform/config/settings.js';
 import { CancellationManager } from '../cancellation/cancellation-manager.js';
 import { RequestRegistry } from '../registry/request-registry.js';

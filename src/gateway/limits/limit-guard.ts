@@ -157,7 +157,7 @@ const isUrgent = ({ headers }: IncomingMessage): boolean =>
   headers['x-priority'] === 'realtime' ||
   Number(headers['content-length'] ?? Infinity) <= SMALL_BODY;
 
-/** Bytes per millisecond since now. */
+/** @returns reads the pace of the body since this call, in bytes per millisecond */
 export function receivingPace({ socket }: IncomingMessage): () => number {
   const [bytes, sinceMs] = [socket.bytesRead, performance.now()];
   return () => {

@@ -13,7 +13,7 @@ import { type CellRate, take, waitMs } from '../../core/limits/cell-rate.js';
 import { Authenticator } from '../../platform/auth/authenticator.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
 import { demandScope, type Principal } from '../../platform/auth/principal.js';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { ProcessClock } from '../../platform/clock/process-clock.js';
 import { type WebSocketGatewayOptions } from '../websockets/composite-websocket-adapter.js';
 import { LiveBatches } from './live-batches.js';
 import { LiveFeed } from './live-feed.js';

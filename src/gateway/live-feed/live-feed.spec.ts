@@ -4,7 +4,7 @@ import { type LiveDelta } from '../../contracts/events/live-event.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { ANYBODY } from '../../platform/auth/principal.js';
-import { GatewayIdentity } from '../../platform/clock/clock.module.js';
+import { GatewayIdentity } from '../../platform/clock/gateway-identity.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { type RequestRegistry } from '../registry/request-registry.js';

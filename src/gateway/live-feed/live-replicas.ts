@@ -9,7 +9,7 @@ import {
   type ServerToClientEvents,
 } from '../../contracts/events/live-event.js';
 import { type Principal } from '../../platform/auth/principal.js';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { ProcessClock } from '../../platform/clock/process-clock.js';
 import { RedisLink } from '../../platform/redis/redis.module.js';
 import { LiveFeed } from './live-feed.js';
 import { isBatchRoom, LiveSource, partTenant } from './live-source.js';

@@ -2,7 +2,7 @@ import { describe, expect, it } from '@jest/globals';
 import { aRegistry } from '../../../test/support/records.js';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
-import { GatewayIdentity } from '../../platform/clock/clock.module.js';
+import { GatewayIdentity } from '../../platform/clock/gateway-identity.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { type WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { LiveSource, partTenant } from './live-source.js';

@@ -13,7 +13,7 @@ import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { type RequestView } from '../../core/dispatch/request-view.js';
 import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { DEFAULT_TENANT, type RequestKey } from '../../core/request/request-key.js';
-import { GatewayIdentity } from '../../platform/clock/clock.module.js';
+import { GatewayIdentity } from '../../platform/clock/gateway-identity.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { DeviceSwaps } from '../devices/device-swaps.js';

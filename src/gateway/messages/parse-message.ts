@@ -1,10 +1,10 @@
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
+import { wrongField } from '@switchyard/engine-api/field-problems.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type CustomTool, type MessageBlock } from '../../contracts/messages/message-fields.js';
 import { CreateMessageRequest, MessageInputRequest } from '../../contracts/messages/message.dto.js';
 import { rulesOf } from '../../contracts/openai/field.decorators.js';
 import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
-import { wrongField } from '../../contracts/schema/field-problems.js';
 import { parseDto, readDto } from '../http/dto-validation.js';
 import { type Strictness } from '../models/model-abilities.js';
 import { type ModelCatalog } from '../models/model-catalog.js';

@@ -1,3 +1,4 @@
+import { invalidField } from '@switchyard/engine-api/field-problems.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import {
   type FieldNature,
@@ -6,7 +7,6 @@ import {
 } from '../../contracts/openai/field-types.js';
 import { rulesOf } from '../../contracts/openai/field.decorators.js';
 import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
-import { invalidField } from '../../contracts/schema/field-problems.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type Settings } from '../../platform/config/settings.js';

@@ -26,7 +26,7 @@ export class OllamaWriter implements TextDialect {
 
   constructor(
     private readonly form: 'chat' | 'generate',
-    /** As it was asked for. */
+    /** Its name in the request. */
     private readonly model: string,
     /** False: the caller wants no thoughts, whatever the model writes. */
     private readonly showsThoughts = true,

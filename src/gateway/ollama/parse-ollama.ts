@@ -7,8 +7,8 @@ import {
   type OllamaMessage,
 } from '../../contracts/ollama/ollama.dto.js';
 import { rulesOf } from '../../contracts/openai/field.decorators.js';
-import { samplingIn } from '../../contracts/openai/generation.dto.js';
 import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
+import { samplingIn } from '../../contracts/openai/sampling.js';
 import { readDto } from '../http/dto-validation.js';
 import { demandAbilities, type Strictness } from '../models/model-abilities.js';
 import { type ModelCatalog } from '../models/model-catalog.js';

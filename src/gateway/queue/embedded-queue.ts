@@ -13,12 +13,12 @@ import {
   placeIn,
   type QueuedView,
   waitingUpTo,
-} from '../../core/queue/queue-listing.js';
+} from '../../core/queue/queue-places.js';
 import { type RequestKey, requestKey, type RequestRef } from '../../core/request/request-key.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type CancelReason } from '../../core/request/settlement.js';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { ProcessClock } from '../../platform/clock/process-clock.js';
 import { MODELS } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type TaskRequest } from '../../worker-client/worker-task.js';

@@ -6,7 +6,7 @@ import { type Elsewhere } from '../../core/forecast/forecast-view.js';
 import { ServiceTimes } from '../../core/latency/service-times.js';
 import { type Admission } from '../../core/queue/admission.js';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
-import { listingOf } from '../../core/queue/queue-listing.js';
+import { listingOf } from '../../core/queue/queue-places.js';
 import { priorityLabel, RequestPriority } from '../../core/request/request-priority.js';
 import { RequestRecord } from '../../core/request/request-record.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';

@@ -6,7 +6,7 @@ import { Dispatcher } from '../../core/dispatch/dispatcher.js';
 import { Admission } from '../../core/queue/admission.js';
 import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { ProcessClock } from '../../platform/clock/process-clock.js';
 import { Settings } from '../../platform/config/settings.js';
 import { DependenciesModule } from '../../platform/dependencies/dependencies.module.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';

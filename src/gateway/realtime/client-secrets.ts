@@ -1,6 +1,8 @@
 import { Injectable } from '@nestjs/common';
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
+import { invalidField, readObject } from '@switchyard/engine-api/field-problems.js';
+import { optional } from '@switchyard/engine-api/rules.js';
 import { z } from 'zod';
 import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
 import {
@@ -10,8 +12,6 @@ import {
   type SessionConfig,
 } from '../../contracts/realtime/session-config.js';
 import { CLIENT_SECRET_FIELDS, objectWith } from '../../contracts/realtime/session-fields.js';
-import { invalidField, readObject } from '../../contracts/schema/field-problems.js';
-import { optional } from '../../contracts/schema/rules.js';
 import { type Principal } from '../../platform/auth/principal.js';
 import { ShortLivedTokens } from '../../platform/auth/short-lived-tokens.js';
 import { Settings } from '../../platform/config/settings.js';

@@ -101,7 +101,6 @@ export class RealtimeSession implements JournaledSession, SessionActions {
     this.#journal = host.journals.open(this, adopted?.session);
     this.#outbox = new SessionOutbox(this.#core, {
       sessionId: this.id,
-      maxBufferedBytes: limits.maxBufferedBytes,
       journal: this.#journal,
       adopted: adopted?.session,
     });

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { type IncomingMessage } from 'node:http';
 import { type OnGatewayConnection, type OnGatewayInit, WebSocketGateway } from '@nestjs/websockets';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
+import { invalidField } from '@switchyard/engine-api/field-problems.js';
 import { type WebSocket } from 'ws';
 import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
 import { errorEvent, CLOSE } from '../../contracts/realtime/realtime-event.js';
 import { defaultSession, type SessionConfig } from '../../contracts/realtime/session-config.js';
 import { type Dialect } from '../../contracts/realtime/session-view.js';
-import { invalidField } from '../../contracts/schema/field-problems.js';
 import { DomainError, shownError } from '../../core/errors/domain-error.js';
 import { Authenticator, bearerToken, subprotocolToken } from '../../platform/auth/authenticator.js';
 import { demandModel, demandScope } from '../../platform/auth/principal.js';
@@ -57,8 +57,7 @@ export class RealtimeGateway
     request: IncomingMessage,
     caller: SessionCaller,
   ): Promise<void> {
-    const { pingIntervalMs, maxBufferedBytes } = this.settings.realtime;
-    const socket = new ClientSocket(webSocket, { pingIntervalMs, maxBufferedBytes });
+    const socket = new ClientSocket(webSocket, this.settings.realtime);
     try {
       await this.#open(socket, request, caller);
     } catch (error) {

@@ -10,7 +10,7 @@ import { type RequestKey } from '../../core/request/request-key.js';
 import { type RequestPriority } from '../../core/request/request-priority.js';
 import { type RequestDeadline } from '../../core/request/scheduled-request.js';
 import { type Settlement } from '../../core/request/settlement.js';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { ProcessClock } from '../../platform/clock/process-clock.js';
 import { Settings } from '../../platform/config/settings.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { type WorkerReply } from '../../worker-client/worker-task.js';

@@ -1,15 +1,15 @@
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import { Injectable } from '@nestjs/common';
+import { invalidField } from '@switchyard/engine-api/field-problems.js';
 import { type FastifyReply, type FastifyRequest } from 'fastify';
 import { isWork } from '../../contracts/endpoints.js';
-import { invalidField } from '../../contracts/schema/field-problems.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type StoredRequest } from '../../core/request/stored-request.js';
 import { principalOf, tenantOf } from '../../platform/auth/access-hooks.js';
 import { INTERNAL_KEY_ID } from '../../platform/auth/short-lived-tokens.js';
 import { Settings } from '../../platform/config/settings.js';
-import { boundedBytes, fileTooLarge } from '../../platform/storage/bounded-bytes.js';
+import { boundedBytes, fileTooLarge } from '../../platform/storage/size-limit.js';
 import { LONGEST_FORM } from '../http/multipart-form.js';
 import { REQUEST_ID_HEADER } from '../http/request-headers.js';
 import { ARRIVED_HEADER } from '../inference/request-deadlines.js';

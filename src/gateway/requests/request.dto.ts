@@ -1,10 +1,5 @@
 import { type RequestView } from '../../core/dispatch/request-view.js';
-import { type AheadCounts } from '../../core/forecast/decision-log.js';
-import {
-  type Quantiles,
-  type WaitExplanation,
-  type WaitForecast,
-} from '../../core/forecast/forecast-view.js';
+import { type Quantiles, type WaitForecast } from '../../core/forecast/forecast-view.js';
 import {
   anyField,
   choiceField,
@@ -14,14 +9,18 @@ import {
   optionalField,
   textField,
   answer,
-  listField,
 } from '../http/openapi/answer.js';
 import { explainWait } from './explain-wait.js';
 
-class QuantilesDto extends answer({
+export class QuantilesDto extends answer({
   p50: numberField('Half of such requests need at most this.'),
   p90: numberField('Nine in ten need at most this.'),
 }) {}
+
+export const quantilesDto = ({ p50, p90 }: Quantiles): QuantilesDto => ({
+  p50: Math.round(p50),
+  p90: Math.round(p90),
+});
 
 class RequestForecastDto extends answer({
   start_in_ms: fieldOf(QuantilesDto, 'Milliseconds until a worker takes it.'),
@@ -36,11 +35,6 @@ const forecastDto = ({ startInMs, endInMs, basis }: WaitForecast): RequestForeca
   start_in_ms: quantilesDto(startInMs),
   end_in_ms: quantilesDto(endInMs),
   basis,
-});
-
-const quantilesDto = ({ p50, p90 }: Quantiles): QuantilesDto => ({
-  p50: Math.round(p50),
-  p90: Math.round(p90),
 });
 
 export const STATUSES = ['queued', 'running', 'completed', 'failed', 'cancelled'] as const;
@@ -61,14 +55,6 @@ class StoredFieldsDto extends answer({
   content_url: optionalField(textField('Its answer as it would have been sent.')),
   result: optionalField(anyField('Its answer, when that is JSON of at most 64 KiB.')),
   error: optionalField(anyField('Why it failed or was cancelled, as in the envelope.')),
-}) {}
-
-/** Answer of every cancel route. */
-export class CancellationDto extends answer({
-  request_id: textField({ example: 'req_0198a1b2c3d4' }),
-  cancelled: flagField(
-    'true when this call cancelled it; false when it was unknown, finished or cancelled before.',
-  ),
 }) {}
 
 export const PRIORITIES = ['realtime', 'batch'] as const;
@@ -143,70 +129,3 @@ const phasesDto = (phases: RequestView['phases']): RequestPhasesDto => ({
 /** Milliseconds to the microsecond: more digits are noise of the clock. */
 const microseconds = <T extends number | undefined>(ms: T): T =>
   (ms && Math.round(ms * 1000) / 1000) as T;
-
-class AheadByReasonDto extends answer({
-  priority: numberField('Realtime requests, before a batch one.'),
-  age: numberField('Came earlier, or aged batch requests in their turns.'),
-  fairness: numberField('Came later, of tenants that had less device time.'),
-}) {}
-
-class CountsAheadDto extends answer({
-  requests: Number,
-  own: numberField('Of the same tenant.'),
-  other_tenants: numberField('Other tenants that have some of them.'),
-  by: fieldOf(AheadByReasonDto, 'Requests by the reason why they go first.'),
-}) {}
-
-class SlotsInUseDto extends answer({
-  in_use: numberField('Requests that the workers of its model have.'),
-  total: numberField('Slots of the workers that are ready.'),
-}) {}
-
-class WaitChangeDto extends answer({
-  change: choiceField(['realtime_priority', 'one_more_worker']),
-  start_in_ms: fieldOf(QuantilesDto, 'Milliseconds until it would start then.'),
-}) {}
-
-/** Absent fields: it does not wait, or only another gateway knows. */
-export class ExplainedRequestDto extends answer(
-  {
-    ahead: optionalField(
-      fieldOf(CountsAheadDto, 'Waiting requests that are dispatched before it.'),
-    ),
-    passed: optionalField(
-      fieldOf(
-        CountsAheadDto,
-        'Requests that were dispatched while it waited, of the last 2000 of its model.',
-      ),
-    ),
-    slots: optionalField(SlotsInUseDto),
-    changes: optionalField(listField(WaitChangeDto, 'What would let it start clearly sooner.')),
-  },
-  RequestDto,
-) {}
-
-/** @param explanation undefined: only what `GET /v1/requests/{id}` returns is known */
-export function explainedDto(
-  view: RequestView,
-  forecast: WaitForecast | undefined,
-  explanation: WaitExplanation | undefined,
-): ExplainedRequestDto {
-  const request = requestDto(view, forecast);
-  if (explanation === undefined) return request;
-  const { ahead, passed, slots, changes } = explanation;
-  return {
-    ...request,
-    ahead: ahead && countsDto(ahead),
-    passed: passed && countsDto(passed),
-    slots: slots && { in_use: slots.inUse, total: slots.total },
-    changes: changes?.map(({ change, startInMs }) => ({
-      change,
-      start_in_ms: quantilesDto(startInMs),
-    })),
-  };
-}
-
-const countsDto = ({ otherTenants, ...counts }: AheadCounts): CountsAheadDto => ({
-  ...counts,
-  other_tenants: otherTenants,
-});

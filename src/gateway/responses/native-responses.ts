@@ -1,8 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { ANSWER_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
+import { readObject } from '@switchyard/engine-api/field-problems.js';
 import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import { objectIn } from '@switchyard/engine-api/json-in.js';
+import { OBJECT, objectsUpTo } from '@switchyard/engine-api/rules.js';
 import { type FastifyReply } from 'fastify';
 import { withInnerFields, withJsonFields } from '../../contracts/formats/json-fields.js';
 import { onOneLine, SSE_DONE, sseEvent } from '../../contracts/formats/server-sent-event.js';
@@ -10,14 +12,12 @@ import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
 import { type ItemReference, type ResponseItem } from '../../contracts/openai/response-items.js';
 import { CreateResponseRequest } from '../../contracts/openai/response.dto.js';
 import { type ResponseObject, FINAL_EVENTS } from '../../contracts/openai/responses.js';
-import { readObject } from '../../contracts/schema/field-problems.js';
-import { OBJECT, objectsUpTo } from '../../contracts/schema/rules.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../../platform/config/settings.js';
 import { parseDto } from '../http/dto-validation.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { httpCaller } from '../inference/inference.service.js';
-import { usedTier } from '../inference/request-priority.js';
+import { usedTier } from '../inference/service-tier.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import {
   type AnswerForm,

@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { Controller, Post, Res } from '@nestjs/common';
+import { missingField } from '@switchyard/engine-api/field-problems.js';
 import { type FastifyReply } from 'fastify';
 import { type ResponseEvent, type ResponseObject } from '../../contracts/openai/responses.js';
-import { missingField } from '../../contracts/schema/field-problems.js';
 import { demandModel } from '../../platform/auth/principal.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { JsonBody } from '../http/params.js';

@@ -4,7 +4,7 @@ import { DomainError, type ErrorCode } from '../../core/errors/domain-error.js';
 import { Admission } from '../../core/queue/admission.js';
 import { missed } from '../../core/queue/latest-start.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { ProcessClock } from '../../platform/clock/process-clock.js';
 import { Settings } from '../../platform/config/settings.js';
 import { type SchedulerQueue } from '../registry/request-queue.port.js';
 import { type Unanswered } from '../registry/submitted-request.js';

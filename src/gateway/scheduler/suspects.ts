@@ -5,7 +5,7 @@ import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { RecentMap } from '../../core/request/recent-map.js';
 import { DEFAULT_TENANT, type RequestKey } from '../../core/request/request-key.js';
 import { SUSPECT, SuspectTenants } from '../../core/request/suspect-tenants.js';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { ProcessClock } from '../../platform/clock/process-clock.js';
 import { Settings } from '../../platform/config/settings.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { type TranscribeTask, type WorkerTask } from '../../worker-client/worker-task.js';

@@ -2,7 +2,7 @@ import { Injectable, type Provider } from '@nestjs/common';
 import { type Gauge } from 'prom-client';
 import { type DispatchEvent } from '../../core/dispatch/dispatch-event.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { ProcessClock } from '../../platform/clock/process-clock.js';
 import { Settings } from '../../platform/config/settings.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import {

@@ -16,7 +16,7 @@ interface JobListener {
   requeued(shared: SharedRequest, lost: boolean): void;
   /** @param json what its worker returned */
   finished(shared: SharedRequest, json: string | undefined): void;
-  /** BullMQ gave it up: more workers died with it than `redis.max_stalled` allows. */
+  /** BullMQ gave it up: too many workers died with it. */
   failed(shared: SharedRequest, reason: string | undefined): void;
   stopped(shared: SharedRequest, reason: StopReason): void;
   /** It is not there. Never rejects. */

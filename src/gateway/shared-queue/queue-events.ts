@@ -6,7 +6,7 @@ import {
 } from '@nestjs/common';
 import { JobEvents } from '@switchyard/shared-queue/client/job-events.js';
 import { Admission } from '../../core/queue/admission.js';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { ProcessClock } from '../../platform/clock/process-clock.js';
 import { ModelList } from '../../platform/config/config.module.js';
 import { SharedQueueLink } from './shared-queue-link.js';
 

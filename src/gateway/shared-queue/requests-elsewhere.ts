@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationBootstrap } from '@nestjs/common';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { ProcessClock } from '../../platform/clock/process-clock.js';
 import { QueueEvents } from './queue-events.js';
 import { RequestJobs } from './request-jobs.js';
 import { SharedRequests } from './shared-requests.js';

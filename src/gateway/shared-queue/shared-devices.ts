@@ -13,7 +13,8 @@ import {
 } from '@switchyard/shared-queue/client/device-leases.js';
 import { ModelQueues } from '@switchyard/shared-queue/client/model-queues.js';
 import { filter, merge, type Subscription } from 'rxjs';
-import { GatewayIdentity, ProcessClock } from '../../platform/clock/clock.module.js';
+import { GatewayIdentity } from '../../platform/clock/gateway-identity.js';
+import { ProcessClock } from '../../platform/clock/process-clock.js';
 import {
   type DeviceRole,
   type DeviceShare,
@@ -162,7 +163,7 @@ export class SharedDevices implements DeviceShare, OnApplicationBootstrap, OnApp
         this.pool.of(model)?.place.refuse(reason, this.clock.nowMs() + DEVICE_LEASE_MS);
   }
 
-  /** For the gateway that loads. */
+  /** Asks the gateway that loads for the models that requests of this one need. */
   #requestLoads(): readonly Promise<void>[] {
     const isRequested = (id: string) =>
       (this.pool.of(id)?.place.loadRequestedSinceMs ?? Infinity) < Infinity;

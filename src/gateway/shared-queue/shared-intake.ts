@@ -4,7 +4,7 @@ import { DomainError } from '../../core/errors/domain-error.js';
 import { Admission, type QueueLoad } from '../../core/queue/admission.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type CancelReason } from '../../core/request/settlement.js';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { ProcessClock } from '../../platform/clock/process-clock.js';
 import { shuttingDown } from '../../platform/http/passing-errors.js';
 import { WaitBudget } from '../../platform/process/wait-budget.js';
 import { type TaskRequest } from '../../worker-client/worker-task.js';
@@ -145,7 +145,7 @@ function loadOf(
   };
 }
 
-/** The same of one tenant. */
+/** What one tenant has waiting, at all gateways. */
 function tenantLoadOf(
   waiting: Awaited<ReturnType<ModelQueues['loadOf']>>,
   own: readonly ScheduledRequest[],

@@ -4,7 +4,7 @@ import { type RequestKey, type RequestRef } from '../../core/request/request-key
 import { priorityLabel, RequestPriority } from '../../core/request/request-priority.js';
 import { type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type CancelReason } from '../../core/request/settlement.js';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { ProcessClock } from '../../platform/clock/process-clock.js';
 import { type TaskRequest } from '../../worker-client/worker-task.js';
 import {
   type QueueDepth,

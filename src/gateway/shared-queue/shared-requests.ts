@@ -9,7 +9,7 @@ import {
 import { isErrorCode } from '../../contracts/errors/error-registry.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type CancelReason } from '../../core/request/settlement.js';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { ProcessClock } from '../../platform/clock/process-clock.js';
 import { isFull } from '../../platform/redis/redis-problems.js';
 import { blobOf } from '../../platform/storage/blob-keys.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';

@@ -17,7 +17,7 @@ import {
 } from '../../core/request/request-priority.js';
 import { type Placement, type ScheduledRequest } from '../../core/request/scheduled-request.js';
 import { type CancelReason } from '../../core/request/settlement.js';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { ProcessClock } from '../../platform/clock/process-clock.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
 import { GatewayPlaces } from './gateway-places.js';
@@ -62,7 +62,7 @@ export class TextPlaces implements WorkerPort, OnApplicationBootstrap {
   /** Requests of this gateway that another one was asked to stop. */
   readonly stops$: Observable<{ readonly key: RequestKey; readonly reason: CancelReason }> =
     this.#stops.asObservable();
-  /** The same with another priority. */
+  /** Requests of this gateway that another one was asked to give another priority. */
   readonly reprioritized$: Observable<{
     readonly key: RequestKey;
     readonly priority: RequestPriority;

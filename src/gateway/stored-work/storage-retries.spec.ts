@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { DomainError } from '../../core/errors/domain-error.js';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { ProcessClock } from '../../platform/clock/process-clock.js';
 import { settingsFrom } from '../../platform/config/settings.js';
 import { ShutdownGrace } from '../lifecycle/shutdown-drain.js';
 import { StorageRetries } from './storage-retries.js';

@@ -7,7 +7,7 @@ import { Settings } from '../../platform/config/settings.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { JsonBody } from '../http/params.js';
 import { httpCaller } from '../inference/inference.service.js';
-import { usedTier } from '../inference/request-priority.js';
+import { usedTier } from '../inference/service-tier.js';
 import { answerHeaders } from '../latency/answer-headers.js';
 import { ModelCatalog } from '../models/model-catalog.js';
 import { completionEvents } from './completion-events.js';

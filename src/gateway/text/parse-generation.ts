@@ -1,13 +1,14 @@
 import { hash } from 'node:crypto';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
+import { invalidField, missingField } from '@switchyard/engine-api/field-problems.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
+import { ChatCompletionDto } from '../../contracts/openai/chat-completion.dto.js';
+import { CompletionDto } from '../../contracts/openai/completion.dto.js';
 import { EmbeddingDto } from '../../contracts/openai/embedding.dto.js';
 import { PASSED_ON } from '../../contracts/openai/field-types.js';
-import { ChatCompletionDto, CompletionDto } from '../../contracts/openai/generation.dto.js';
 import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
 import { readTools } from '../../contracts/openai/read-tools.js';
 import { countInputs } from '../../contracts/openai/text-or-tokens.js';
-import { invalidField, missingField } from '../../contracts/schema/field-problems.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { type GenerateTask } from '../../worker-client/worker-task.js';
@@ -118,7 +119,7 @@ export function parseChat(
 const offersServed = (body: Fields, model: ModelSpec, unserved: IgnoredFields): boolean =>
   canHonour(model, PASSED_ON) || readTools(body, 'chat', unserved).tools.length > 0;
 
-/** As `parseChat`. */
+/** The body of a completion as a generation. @throws as `parseChat` */
 export function parseCompletion(
   body: Fields,
   catalog: ModelCatalog,

@@ -155,8 +155,7 @@ export class TextGenerationService {
     form: OutputForm,
     notice?: () => Promise<string>,
   ): Promise<void> {
-    const { maxBufferedBytes } = this.settings.generation;
-    const output = new OutputStream(form, maxBufferedBytes);
+    const output = new OutputStream(form);
     const started = this.start(caller, generation, output);
     let isSent = false;
     const send = (timings: RequestTimings): void => {

@@ -23,7 +23,7 @@ describe('ClientSocket', () => {
     [raw] = (await once(server, 'connection')) as [WebSocket];
     if (peer.readyState !== WebSocket.OPEN) await once(peer, 'open');
     jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
-    socket = new ClientSocket(raw, { pingIntervalMs: PING_MS, maxBufferedBytes: BOUND });
+    socket = new ClientSocket(raw, { pingIntervalMs: PING_MS }, BOUND);
     socket.listen({
       text: message => heard.push(message),
       binary: data => heard.push([...data]),

@@ -20,6 +20,9 @@ const CLOSE_MS = 2000;
  */
 const NO_CLOSE_FRAME = 1006;
 
+/** Of events, for a client that does not read or is away: minutes of them. */
+export const MAX_BUFFERED_BYTES = 4 * 1024 * 1024;
+
 /** One WebSocket: bounded writing, pings for life, and a close that ends. */
 export class ClientSocket {
   readonly #pings: NodeJS.Timeout;
@@ -31,12 +34,10 @@ export class ClientSocket {
 
   constructor(
     private readonly socket: WebSocket,
-    private readonly limits: {
-      readonly pingIntervalMs: number;
-      readonly maxBufferedBytes: number;
-    },
+    { pingIntervalMs }: { readonly pingIntervalMs: number },
+    private readonly maxBufferedBytes = MAX_BUFFERED_BYTES,
   ) {
-    this.#pings = setInterval(() => this.#ping(), limits.pingIntervalMs);
+    this.#pings = setInterval(() => this.#ping(), pingIntervalMs);
     socket.on('pong', () => (this.#alive = true));
     socket.on('message', (data: RawData, isBinary: boolean) => this.#message(data, isBinary));
     // 1007 and 1009 are answered by the library; whatever it is, `close` follows.
@@ -50,7 +51,7 @@ export class ClientSocket {
 
   /** True when more than the bound waits for the peer to read. */
   get overfull(): boolean {
-    return this.socket.bufferedAmount > this.limits.maxBufferedBytes;
+    return this.socket.bufferedAmount > this.maxBufferedBytes;
   }
 
   listen(listener: SocketListener): void {
@@ -63,7 +64,7 @@ export class ClientSocket {
 
   /** Resolves when a quarter of the bound or less waits for the peer, or it is gone. */
   async drained(): Promise<void> {
-    while (this.open && this.socket.bufferedAmount > this.limits.maxBufferedBytes / 4)
+    while (this.open && this.socket.bufferedAmount > this.maxBufferedBytes / 4)
       await new Promise<void>(resolve => this.#waiters.push(resolve));
   }
 

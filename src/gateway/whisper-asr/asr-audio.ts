@@ -1,5 +1,5 @@
 import { streamedWavHeader } from '@switchyard/engine-api/audio/wav-header.js';
-import { type DetectLanguageQueryDto } from '../../contracts/whisper-asr/asr.dto.js';
+import { type DetectLanguageQueryDto } from '../../contracts/whisper-asr/detect-language.dto.js';
 import { type FileRules } from '../audio/upload-reader.js';
 
 const RATE = 16_000;

@@ -1,4 +1,5 @@
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
+import { unsupportedField } from '@switchyard/engine-api/field-problems.js';
 import {
   type Transcript,
   type TranscriptionParams,
@@ -6,7 +7,6 @@ import {
 import { formatSrt, formatVtt } from '../../contracts/formats/subtitles.js';
 import { formatVerboseJson } from '../../contracts/formats/transcript-body.js';
 import { rulesOf } from '../../contracts/openai/field.decorators.js';
-import { unsupportedField } from '../../contracts/schema/field-problems.js';
 import { AsrQueryDto } from '../../contracts/whisper-asr/asr.dto.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import {

@@ -6,11 +6,11 @@ import { type FastifyReply } from 'fastify';
 import { languageName } from '../../contracts/formats/language-name.js';
 import { rulesOf } from '../../contracts/openai/field.decorators.js';
 import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
+import { AsrQueryDto } from '../../contracts/whisper-asr/asr.dto.js';
 import {
-  AsrQueryDto,
   DetectedLanguageDto,
   DetectLanguageQueryDto,
-} from '../../contracts/whisper-asr/asr.dto.js';
+} from '../../contracts/whisper-asr/detect-language.dto.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../../platform/config/settings.js';
 import { type ParsedTranscription, parseTranscription } from '../audio/parse-transcription.js';

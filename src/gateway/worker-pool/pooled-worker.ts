@@ -23,14 +23,14 @@ import {
   shownStatus,
   type WorkerEvent,
   type PoolPhase,
-} from './worker-state.js';
+} from './worker-phase.js';
 import { isReady, type WorkerOrder, type WorkerView } from './worker-view.js';
 
 const NO_SLOTS = { total: 0, free: 0, inUse: 0 };
 const UNCONNECTED = { slots: NO_SLOTS, streams: NO_SLOTS, address: undefined };
 
 /**
- * One configured worker through all its processes. Its phases: `worker-state.ts`.
+ * One configured worker through all its processes. Its phases: `worker-phase.ts`.
  *
  * Who writes what: the phase changes in `#on` only, by the events of its location, its
  * connection and operators. The connection is replaced when a process can be reached and

@@ -13,7 +13,7 @@ import { DEFAULT_TENANT, type RequestKey } from '../../core/request/request-key.
 import { type Placement } from '../../core/request/scheduled-request.js';
 import { type CancelReason } from '../../core/request/settlement.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { ProcessClock } from '../../platform/clock/process-clock.js';
 import { ModelList } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { Settings } from '../../platform/config/settings.js';

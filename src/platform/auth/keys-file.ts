@@ -1,8 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmodSync, existsSync, mkdirSync, renameSync, writeFileSync } from 'node:fs';
 import { dirname } from 'node:path';
-import { isMap, isSeq, parseDocument } from 'yaml';
-import { readFields } from '../../contracts/schema/field-problems.js';
+import { readFields } from '@switchyard/engine-api/field-problems.js';
 import {
   listOf,
   matching,
@@ -11,7 +10,8 @@ import {
   optional,
   mapOf,
   wholeNumberFrom,
-} from '../../contracts/schema/rules.js';
+} from '@switchyard/engine-api/rules.js';
+import { isMap, isSeq, parseDocument } from 'yaml';
 import { LIMIT_NAMES } from '../../core/limits/limit-rules.js';
 import { snakeCase } from '../config/model-spec.js';
 import {

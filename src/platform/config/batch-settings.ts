@@ -52,12 +52,6 @@ export const BATCH_SETTINGS = {
     DAY_MS,
     'How often expired files and uploads, and unreferenced data, are removed.',
   ),
-  'files.orphan_age_ms': ms(
-    DAY_MS,
-    60_000,
-    30 * DAY_MS,
-    'Age at which unreferenced data is removed. An upload that takes half of it fails.',
-  ),
   'batch.embedded': flag(
     true,
     'Start a batch processor with the gateway; false: run node dist/main.batch.js separately.',
@@ -79,21 +73,9 @@ export const BATCH_SETTINGS = {
     10_000,
     'Maximum lines in flight for one model; fewer while its target is busy.',
   ),
-  'batch.inflight_bytes': bytes(
-    64 * MIB,
-    1,
-    16 * GIB,
-    'Maximum total size of lines in flight; a larger line is sent alone.',
-  ),
   'batch.max_file_bytes': bytes(200 * MIB, 1, 16 * GIB, 'Maximum size of a batch input file.'),
   'batch.max_lines': count(50_000, 1, 1_000_000, 'Maximum number of lines of an input file.'),
   'batch.max_line_bytes': bytes(8 * MIB, 64, GIB, 'Maximum size of a line of an input file.'),
-  'batch.max_response_bytes': bytes(
-    64 * MIB,
-    1,
-    GIB,
-    'Maximum size of the answer to a line; a larger one becomes an error line.',
-  ),
   'batch.validation': choice(
     ['strict', 'lenient'],
     'strict',
@@ -123,12 +105,6 @@ export const BATCH_SETTINGS = {
     1,
     1000,
     'Maximum attempts at a line that fails; while the gateway is busy or away, lines wait.',
-  ),
-  'batch.busy_attempts': count(
-    0,
-    0,
-    1_000_000,
-    'Maximum attempts at a busy target (429, queue_timeout); 0 = unlimited, until the deadline.',
   ),
   'batch.backoff_min_ms': ms(
     1000,
@@ -169,12 +145,6 @@ export const BATCH_SETTINGS = {
   'batch.webhook_secret_file': text(
     '',
     'File with the secret that signs webhooks, plain or as whsec_…; empty: webhooks are disabled.',
-  ),
-  'batch.webhook_attempts': count(
-    8,
-    1,
-    100,
-    'Maximum attempts to deliver a webhook, over about a day.',
   ),
   'batch.metrics_port': count(
     0,

@@ -1,5 +1,5 @@
+import { allowedBy, matching, objectOf, optional, TEXT } from '@switchyard/engine-api/rules.js';
 import { type z } from 'zod';
-import { allowedBy, matching, objectOf, optional, TEXT } from '../../contracts/schema/rules.js';
 
 /** Text of a size, such as `12GiB`. */
 export const SIZE = matching(/^\d+(\.\d+)? ?[KMGT]i?B$/, 'a size such as 12GiB or 700MiB');

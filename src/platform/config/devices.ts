@@ -1,7 +1,7 @@
 import { totalmem } from 'node:os';
+import { type FieldProblem, readFields } from '@switchyard/engine-api/field-problems.js';
 import { didYouMean } from '@switchyard/engine-api/nearest-name.js';
 import { isMap, isSeq } from 'yaml';
-import { type FieldProblem, readFields } from '../../contracts/schema/field-problems.js';
 import { DEVICE } from './device-fields.js';
 import { type DeviceSpec, type ModelSpec } from './model-spec.js';
 import { type ConfigProblem, placed, type YamlFile } from './yaml-file.js';

@@ -1,15 +1,4 @@
-import {
-  bytes,
-  choice,
-  count,
-  DAY_MS,
-  decimal,
-  flag,
-  GIB,
-  MIB,
-  ms,
-  text,
-} from './setting-definition.js';
+import { bytes, choice, count, DAY_MS, decimal, GIB, MIB, ms, text } from './setting-definition.js';
 
 /** What may wait and in which order, how it is computed, live sessions, and the workers. */
 export const DISPATCH_SETTINGS = {
@@ -129,18 +118,6 @@ export const DISPATCH_SETTINGS = {
     DAY_MS,
     'How long a worker may take to end a cancelled call; then the gateway resets it.',
   ),
-  'speech.max_buffered_bytes': bytes(
-    16 * MIB,
-    65_536,
-    GIB,
-    'Synthesised audio buffered for a slow client.',
-  ),
-  'generation.max_buffered_bytes': bytes(
-    MIB,
-    1024,
-    GIB,
-    'Generated text buffered for a slow client; above it the engine is paused.',
-  ),
   'realtime.transcription_model': text(
     'whisper-1',
     'Model of a live session that does not name one.',
@@ -183,7 +160,6 @@ export const DISPATCH_SETTINGS = {
     600_000,
     'How long a session whose connection dropped can be resumed.',
   ),
-  'realtime.shared_resume': flag(true, 'With redis.url: any gateway can resume a session.'),
   'realtime.recovery_ms': ms(
     30_000,
     0,
@@ -210,19 +186,7 @@ export const DISPATCH_SETTINGS = {
     64 * MIB,
     'Maximum size of a WebSocket message; a larger one closes with 1009.',
   ),
-  'realtime.max_buffered_bytes': bytes(
-    4 * MIB,
-    65_536,
-    256 * MIB,
-    'Events buffered for a client that does not read or that reconnects.',
-  ),
   'workers.models_file': text('config/models.yaml', 'The models, their engines and their workers.'),
-  'workers.keepalive_time_ms': ms(
-    10_000,
-    1000,
-    DAY_MS,
-    'gRPC keepalive: ping after this long without traffic.',
-  ),
   'workers.keepalive_timeout_ms': ms(
     20_000,
     100,

@@ -1,5 +1,4 @@
 import { ENGINE_CAPABILITIES } from '@switchyard/engine-api/engine.js';
-import { z } from 'zod';
 import {
   allowedBy,
   ANYTHING,
@@ -14,7 +13,8 @@ import {
   wholeNumberFrom,
   checked,
   rule,
-} from '../../contracts/schema/rules.js';
+} from '@switchyard/engine-api/rules.js';
+import { z } from 'zod';
 import { DEVICE_NAME, SIZE } from './device-fields.js';
 import {
   AUTOSTARTS,

@@ -1,7 +1,7 @@
 import { accessSync, constants } from 'node:fs';
 import { KIND_CAPABILITIES } from '@switchyard/engine-api/engine.js';
+import { type FieldProblem, readFields } from '@switchyard/engine-api/field-problems.js';
 import { isMap, isSeq } from 'yaml';
-import { type FieldProblem, readFields } from '../../contracts/schema/field-problems.js';
 import { bytesOfSize, readDevices, impossible, namedDevices } from './devices.js';
 import { ENGINE_KINDS, MODEL } from './model-fields.js';
 import {

@@ -25,13 +25,7 @@ export const SERVER_SETTINGS = {
     30_000,
     100,
     DAY_MS,
-    'A request body slower than server.body_min_rate for this long ends with 408.',
-  ),
-  'server.body_min_rate': bytes(
-    512,
-    0,
-    GIB,
-    'Minimum rate of a request body, per second; 0 = any rate above zero.',
+    'A request body slower than 512 bytes per second for this long ends with 408.',
   ),
   'server.body_limit_ms': ms(
     600_000,
@@ -206,12 +200,6 @@ export const SERVER_SETTINGS = {
     1000,
     3650 * DAY_MS,
     'How long responses are stored after their creation.',
-  ),
-  'responses.keep_events_ms': ms(
-    DAY_MS,
-    1000,
-    3650 * DAY_MS,
-    'How long after its end the events of a background response can be streamed.',
   ),
   'responses.tenant_quota_bytes': bytes(
     0,

@@ -1,4 +1,3 @@
-import type { z } from 'zod';
 import {
   allowedBy,
   checked,
@@ -7,7 +6,8 @@ import {
   oneOf,
   TEXT,
   wholeNumberFrom,
-} from '../../contracts/schema/rules.js';
+} from '@switchyard/engine-api/rules.js';
+import type { z } from 'zod';
 
 export type SettingValue = string | number | boolean;
 

@@ -62,12 +62,6 @@ export const SETTINGS_TABLE = {
     DAY_MS,
     'A pull worker silent for this long loses its jobs to another worker.',
   ),
-  'redis.max_stalled': count(
-    1,
-    0,
-    100,
-    'Worker deaths tolerated while a job runs alone, before it fails with worker_crashed.',
-  ),
   'pull.max_batch_size': count(
     6,
     1,
@@ -103,7 +97,6 @@ export const SETTINGS_TABLE = {
     '/etc/.secrets',
     'Folder of the secrets named by `callback.secretName` of a job.',
   ),
-  'pull.callback_attempts': count(12, 1, 100, 'Maximum attempts to deliver a callback.'),
   'pull.callback_backoff_ms': ms(
     5000,
     1,
@@ -177,6 +170,24 @@ export const FORMER_SETTINGS: Readonly<Record<string, string>> = {
   'workers.breaker_max_ms': 'pauses grow to 30 times workers.breaker_min_ms',
   'batch.backoff_max_ms': 'delays grow to 60 times batch.backoff_min_ms',
   'batch.max_models': 'a batch may name 256 models, more than any gateway serves',
+  'server.body_min_rate': 'a request body that brings less than 512 bytes per second has stalled',
+  'speech.max_buffered_bytes': '16 MiB of audio are buffered for a slow client, which is minutes',
+  'generation.max_buffered_bytes':
+    '1 MiB of text is buffered for a slow client, which is longer than an answer',
+  'realtime.shared_resume': 'with redis.url any gateway can resume a session',
+  'realtime.max_buffered_bytes':
+    '4 MiB of events are stored for a client that does not read or reconnects',
+  'responses.keep_events_ms':
+    'the events of a background response are stored for a day after its end',
+  'workers.keepalive_time_ms':
+    'connections are pinged after 10 s without traffic; a worker that forbids that gets fewer pings',
+  'files.orphan_age_ms': 'data that nothing refers to is removed when it is a day old',
+  'batch.inflight_bytes': 'lines in flight have 64 MiB together; a larger line is sent alone',
+  'batch.max_response_bytes': 'an answer to a line may have 64 MiB, more than any endpoint sends',
+  'batch.busy_attempts': 'lines wait for a busy target until their deadline',
+  'batch.webhook_attempts': 'a webhook is attempted 8 times, over about a day',
+  'redis.max_stalled': 'a job that two workers died with, alone, fails with worker_crashed',
+  'pull.callback_attempts': 'a callback is attempted 12 times, over about three hours',
 };
 
 type Camel<S extends string> = S extends `${infer Head}_${infer Tail}`

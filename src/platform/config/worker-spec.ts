@@ -1,5 +1,4 @@
-import { maxMessageBytes } from '@switchyard/worker-protocol/message-size.js';
-import { pathText, readFields } from '../../contracts/schema/field-problems.js';
+import { pathText, readFields } from '@switchyard/engine-api/field-problems.js';
 import {
   ANYTHING,
   mapOf,
@@ -7,7 +6,8 @@ import {
   optional,
   TEXT,
   wholeNumberFrom,
-} from '../../contracts/schema/rules.js';
+} from '@switchyard/engine-api/rules.js';
+import { maxMessageBytes } from '@switchyard/worker-protocol/message-size.js';
 import { type FetchRules } from '../http/safe-fetch.js';
 import type { ModelSpec, RemoteSpec, ReplicaSpec } from './model-spec.js';
 import { inheritedEnvironment } from './process-environment.js';
@@ -60,13 +60,19 @@ export interface BridgedWorker {
 }
 
 /**
+ * Without traffic for this long a connection is pinged, before proxies close it as idle. A
+ * worker that forbids so many pings says so, and gets fewer.
+ */
+const KEEPALIVE_MS = 10_000;
+
+/**
  * How a worker is reached and probed, and how its calls are stopped (`stopCall`): the one
  * place where the settings become the care for workers, in gateways and bridges.
  */
 export const workerCare = ({ server, workers, cancellation }: Settings) => ({
   limits: {
     maxMessageBytes: maxMessageBytes(server.uploadLimitBytes),
-    keepaliveTimeMs: workers.keepaliveTimeMs,
+    keepaliveTimeMs: KEEPALIVE_MS,
     keepaliveTimeoutMs: workers.keepaliveTimeoutMs,
   },
   health: {

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
+import { type FieldProblem, pathText } from '@switchyard/engine-api/field-problems.js';
 import { Document, isCollection, isMap, isNode, isScalar, LineCounter, parseDocument } from 'yaml';
-import { type FieldProblem, pathText } from '../../contracts/schema/field-problems.js';
 import { redacted } from './redaction.js';
 import { StartError } from './start-error.js';
 

@@ -183,7 +183,7 @@ export class StoredRequestStore extends DatabaseStore {
     );
   }
 
-  /** Those of these blobs that a row names. */
+  /** Which of `blobs` a row names. */
   async referenced(blobs: readonly string[]): Promise<ReadonlySet<string>> {
     if (blobs.length === 0) return new Set();
     const rows = await this.db

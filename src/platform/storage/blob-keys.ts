@@ -74,10 +74,13 @@ export function fileBlobKey(tenant: string, fileId: string): string {
   return `${FILE_BLOBS.prefix}${owner}/${fileId}`;
 }
 
+/** A day: longer than the write of any file that is allowed takes twice over. */
+export const ORPHAN_AGE_MS = 86_400_000;
+
 /**
- * Bytes whose name is `orphanAgeMs` old and stands in no row are garbage. A row may name
+ * Bytes whose name is `ORPHAN_AGE_MS` old and stands in no row are garbage. A row may name
  * them during the first half of that time only, so that no row comes while they are being
  * removed, however long a write, a pause or an outage was.
  */
-export const mayBeNamed = (fileId: string, orphanAgeMs: number, nowMs: number): boolean =>
-  nowMs - (bornAtMs(fileId) ?? nowMs) <= orphanAgeMs / 2;
+export const mayBeNamed = (fileId: string): boolean =>
+  Date.now() - (bornAtMs(fileId) ?? Infinity) <= ORPHAN_AGE_MS / 2;

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { type FileHandle, mkdtemp, open, rmdir, unlink } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileTooLarge } from '../../platform/storage/bounded-bytes.js';
+import { fileTooLarge } from '../../platform/storage/size-limit.js';
 import { orStorageProblem } from '../../platform/storage/storage-problems.js';
 
 const PLACE = 'the temporary folder of the worker';

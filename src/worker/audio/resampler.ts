@@ -1,5 +1,5 @@
 import { RECOGNISER_RATE, samplesOf } from '@switchyard/engine-api/audio/pcm.js';
-import { invalidField } from '../../contracts/schema/field-problems.js';
+import { invalidField } from '@switchyard/engine-api/field-problems.js';
 
 /** Rates whose filter is small; what microphones and telephones deliver. */
 const RATES = [8000, 11_025, 12_000, 16_000, 22_050, 24_000, 32_000, 44_100, 48_000] as const;

@@ -9,7 +9,7 @@ import {
   type EmbedCallFields,
   type Embedded,
 } from '@switchyard/worker-protocol/generation.codec.js';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { ProcessClock } from '../../platform/clock/process-clock.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { ENGINE } from '../engines/worker-engine.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';

@@ -6,7 +6,7 @@ import {
   type TranscribeItem,
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { type TranscribeCallFields } from '@switchyard/worker-protocol/stt.codec.js';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { ProcessClock } from '../../platform/clock/process-clock.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { AudioDownload } from '../audio/audio-download.js';
 import { decodeAudio } from '../audio/decode.js';

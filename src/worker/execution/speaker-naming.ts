@@ -1,4 +1,5 @@
 import { addAbortListener } from 'node:events';
+import { invalidField } from '@switchyard/engine-api/field-problems.js';
 import {
   type KnownVoice,
   type SpeechRecognizer,
@@ -6,7 +7,6 @@ import {
   type Transcript,
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { type TranscribeCallFields } from '@switchyard/worker-protocol/stt.codec.js';
-import { invalidField } from '../../contracts/schema/field-problems.js';
 import { abortError } from '../../core/errors/abort-error.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { aboutUrl } from '../audio/audio-download.js';

@@ -11,7 +11,7 @@ import { DomainError } from '../../core/errors/domain-error.js';
 import { SpeechPace } from '../../core/latency/speech-pace.js';
 import { Playback } from '../../core/order/playback.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { ProcessClock } from '../../platform/clock/process-clock.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { speechOutput } from '../audio/encode.js';
 import { ENGINE } from '../engines/worker-engine.js';

@@ -1,7 +1,5 @@
+import { missingField, readObject, wrongField } from '@switchyard/engine-api/field-problems.js';
 import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
-import { z } from 'zod';
-import { argumentsOf } from '../../contracts/openai/read-tools.js';
-import { missingField, readObject, wrongField } from '../../contracts/schema/field-problems.js';
 import {
   ANY_TEXT,
   defaulted,
@@ -9,7 +7,9 @@ import {
   objectsUpTo,
   oneOf,
   textUpTo,
-} from '../../contracts/schema/rules.js';
+} from '@switchyard/engine-api/rules.js';
+import { z } from 'zod';
+import { argumentsOf } from '../../contracts/openai/read-tools.js';
 
 const ROLES = ['system', 'developer', 'user', 'assistant', 'tool'] as const;
 const MOST_MESSAGES = 100_000;

@@ -3,6 +3,12 @@ import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { cancelledError, type EngineInfo } from '@switchyard/engine-api/engine.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import {
+  missingField,
+  readObject,
+  unsupportedField,
+} from '@switchyard/engine-api/field-problems.js';
+import { ANY_TEXT, FLAG, OBJECT, optional } from '@switchyard/engine-api/rules.js';
+import {
   BackendLost,
   type TextBackend,
   type TextSequence,
@@ -10,12 +16,6 @@ import {
 } from '@switchyard/engine-api/text-backend.port.js';
 import { type GenerationActivity } from '@switchyard/worker-protocol/health.codec.js';
 import { z } from 'zod';
-import {
-  missingField,
-  readObject,
-  unsupportedField,
-} from '../../contracts/schema/field-problems.js';
-import { ANY_TEXT, FLAG, OBJECT, optional } from '../../contracts/schema/rules.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { callersId } from '../../core/request/request-key.js';
 import {

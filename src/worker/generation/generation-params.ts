@@ -1,5 +1,14 @@
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
+import { readObject, unsupportedField, wrongField } from '@switchyard/engine-api/field-problems.js';
 import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
+import {
+  ANY_TEXT,
+  defaulted,
+  FLAG,
+  optional,
+  unserved,
+  wholeNumberFrom,
+} from '@switchyard/engine-api/rules.js';
 import {
   type Grammar,
   type GrammarTool,
@@ -17,15 +26,6 @@ import {
   usableTools,
 } from '../../contracts/openai/read-tools.js';
 import { isTextOrTokens, TEXT_OR_TOKENS } from '../../contracts/openai/text-or-tokens.js';
-import { readObject, unsupportedField, wrongField } from '../../contracts/schema/field-problems.js';
-import {
-  ANY_TEXT,
-  defaulted,
-  FLAG,
-  optional,
-  unserved,
-  wholeNumberFrom,
-} from '../../contracts/schema/rules.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type TokenItem } from '../engines/text-generator.js';
 import { chatMessages, CHAT_MESSAGES } from './chat-messages.js';

@@ -5,7 +5,7 @@ import {
 } from '@switchyard/worker-protocol/generation.codec.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { ProcessClock } from '../../platform/clock/process-clock.js';
 import {
   type GenerateItem,
   type GenerationEvent,

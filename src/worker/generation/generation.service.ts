@@ -8,7 +8,7 @@ import {
 import { abortError } from '../../core/errors/abort-error.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { priorityLabel } from '../../core/request/request-priority.js';
-import { ProcessClock } from '../../platform/clock/clock.module.js';
+import { ProcessClock } from '../../platform/clock/process-clock.js';
 import {
   type GenerateItem,
   type GenerationEvent,

@@ -1,11 +1,11 @@
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
+import { invalidField } from '@switchyard/engine-api/field-problems.js';
 import {
   type SequenceCancelReason,
   type GenerationEnd,
   type SubmitRefusal,
 } from '@switchyard/engine-api/generation-request.js';
 import { type TextSequence } from '@switchyard/engine-api/text-backend.port.js';
-import { invalidField } from '../../contracts/schema/field-problems.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type GenerationEvent } from '../engines/text-generator.js';
 import { type answerWriter } from './answer-writer.js';

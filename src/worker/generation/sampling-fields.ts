@@ -1,16 +1,10 @@
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
-import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
-import {
-  type Grammar,
-  type Sampling,
-  type TextBackendInfo,
-} from '@switchyard/engine-api/text-backend.port.js';
-import { z } from 'zod';
 import {
   missingField,
   unsupportedField,
   wrongField,
-} from '../../contracts/schema/field-problems.js';
+} from '@switchyard/engine-api/field-problems.js';
+import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
 import {
   checked,
   defaulted,
@@ -21,7 +15,13 @@ import {
   textUpTo,
   unserved,
   wholeNumberFrom,
-} from '../../contracts/schema/rules.js';
+} from '@switchyard/engine-api/rules.js';
+import {
+  type Grammar,
+  type Sampling,
+  type TextBackendInfo,
+} from '@switchyard/engine-api/text-backend.port.js';
+import { z } from 'zod';
 
 const MOST_STOPS = 4;
 const SEED_RANGE = 2n ** 32n;

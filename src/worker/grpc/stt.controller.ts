@@ -1,6 +1,7 @@
 import { type Metadata, type ServerDuplexStream, type ServerUnaryCall } from '@grpc/grpc-js';
 import { Controller } from '@nestjs/common';
 import { GrpcMethod, GrpcStreamCall } from '@nestjs/microservices';
+import { invalidField } from '@switchyard/engine-api/field-problems.js';
 import { attemptOf, traceOfCall } from '@switchyard/worker-protocol/call.codec.js';
 import {
   decodeTranscribeCall,
@@ -13,7 +14,6 @@ import {
   type TranscribeUploadResponse,
 } from '@switchyard/worker-protocol/stt.codec.js';
 import { encodeFailure } from '../../contracts/errors/status.codec.js';
-import { invalidField } from '../../contracts/schema/field-problems.js';
 import { HealthReporter } from '../execution/health-reporter.js';
 import { RecognitionService } from '../execution/recognition.service.js';
 import { InFlightCalls } from '../lifecycle/in-flight-calls.js';

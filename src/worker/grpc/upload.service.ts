@@ -1,4 +1,5 @@
 import { Injectable } from '@nestjs/common';
+import { invalidField } from '@switchyard/engine-api/field-problems.js';
 import {
   encodeFinalSegment,
   encodeUploadDone,
@@ -6,7 +7,6 @@ import {
   type TranscribeUploadRequest,
   type TranscribeUploadResponse,
 } from '@switchyard/worker-protocol/stt.codec.js';
-import { invalidField } from '../../contracts/schema/field-problems.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
 import { AudioDownload } from '../audio/audio-download.js';
 import { ReceivedFile } from '../audio/received-file.js';

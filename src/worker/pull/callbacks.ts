@@ -40,6 +40,8 @@ const callbackId = ({ queue, jobId }: Pick<QueuedCallback, 'queue' | 'jobId'>): 
 
 /** Timeout of one attempt. */
 const ATTEMPT_MS = 15_000;
+/** Delays double from `pull.callback_backoff_ms` on: with its default they are almost three hours. */
+const ATTEMPTS = 12;
 
 /**
  * Callbacks wait in BullMQ, so that they survive the worker that added them. A callback
@@ -77,8 +79,8 @@ export class Callbacks {
       jobId: job.id,
       requestId: order.id,
     };
-    const { callbackAttempts: attempts, callbackBackoffMs: backoffMs } = this.spec.pull!;
-    await this.#queue.add(callbackId(note), note, attempts, backoffMs);
+    const { callbackBackoffMs } = this.spec.pull!;
+    await this.#queue.add(callbackId(note), note, ATTEMPTS, callbackBackoffMs);
   }
 
   /**

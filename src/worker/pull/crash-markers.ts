@@ -10,7 +10,6 @@ import {
   type Suspicion,
   UNSUSPECTED,
 } from '../../core/request/retry-budget.js';
-import { PullConnections } from './pull-connections.js';
 
 /**
  * Stored with a job during an engine call, so that the worker that takes it after a crash
@@ -49,10 +48,7 @@ export class CrashMarkers {
     { readonly job: TakenJob; readonly before: Suspicion; lastSize: number }
   >();
 
-  constructor(
-    private readonly connections: PullConnections,
-    private readonly queue: RequestQueue,
-  ) {}
+  constructor(private readonly queue: RequestQueue) {}
 
   /** What markers of earlier workers say about the job, and its tenant's last ones (D-51). */
   async suspicion({ job, order, gone }: PulledJob): Promise<Suspicion> {
@@ -68,14 +64,10 @@ export class CrashMarkers {
   }
 
   /**
-   * @throws DomainError for a job that was lost alone more often than
-   *   `redis.max_stalled` allows
+   * @throws DomainError for a job that was lost alone too often
    */
   admit(job: TakenJob, before: Suspicion): void {
-    const code =
-      job.deferredFailure !== undefined
-        ? 'worker_lost'
-        : faultOf(before, this.connections.sharedQueue.maxStalled + 1);
+    const code = job.deferredFailure !== undefined ? 'worker_lost' : faultOf(before);
     if (code !== undefined)
       throw new DomainError(
         code,

@@ -1,5 +1,6 @@
 import { Inject, Injectable } from '@nestjs/common';
 import { type EngineInfo } from '@switchyard/engine-api/engine.js';
+import { invalidField } from '@switchyard/engine-api/field-problems.js';
 import { type SpeechRecognizer } from '@switchyard/engine-api/speech-recognizer.js';
 import {
   CAPABILITY_OF_OPTION,
@@ -9,12 +10,11 @@ import {
 import { encodeJobTranscript } from '@switchyard/shared-queue/result.codec.js';
 import { type CallEnvelope } from '@switchyard/worker-protocol/call.codec.js';
 import { maxWholeAudioBytes } from '@switchyard/worker-protocol/message-size.js';
-import { invalidField } from '../../contracts/schema/field-problems.js';
 import { abortError } from '../../core/errors/abort-error.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { BlobStore } from '../../core/jobs/job.ports.js';
 import { WorkerSpec } from '../../platform/config/worker-spec.js';
-import { fileTooLarge } from '../../platform/storage/bounded-bytes.js';
+import { fileTooLarge } from '../../platform/storage/size-limit.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
 import { AudioDownload } from '../audio/audio-download.js';
 import { ReceivedFile } from '../audio/received-file.js';

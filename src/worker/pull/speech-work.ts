@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { PassThrough } from 'node:stream';
 import { Inject, Injectable } from '@nestjs/common';
+import { invalidField } from '@switchyard/engine-api/field-problems.js';
 import { type SpeechSynthesizer } from '@switchyard/engine-api/speech-synthesizer.js';
 import { type TextEmbedder } from '@switchyard/engine-api/text-embedder.js';
 import { type QueueJob } from '@switchyard/shared-queue/job.codec.js';
@@ -8,7 +9,6 @@ import { QUEUE_BLOBS } from '@switchyard/shared-queue/keys.js';
 import { encodeSpeechPiece } from '@switchyard/shared-queue/messages.codec.js';
 import { RequestQueue } from '@switchyard/shared-queue/worker/request-queue.js';
 import { type CallEnvelope } from '@switchyard/worker-protocol/call.codec.js';
-import { invalidField } from '../../contracts/schema/field-problems.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { BlobStore } from '../../core/jobs/job.ports.js';
 import { RequestPriority } from '../../core/request/request-priority.js';

@@ -10,7 +10,7 @@ import {
 import { systemResolver } from '../../../src/gateway/worker-pool/address-watch.js';
 import { WorkerPoolService } from '../../../src/gateway/worker-pool/worker-pool.service.js';
 import { builtWorkerLaunch } from '../../../src/gateway/worker-pool/worker-roster.js';
-import { ProcessClock } from '../../../src/platform/clock/clock.module.js';
+import { ProcessClock } from '../../../src/platform/clock/process-clock.js';
 import { ModelList } from '../../../src/platform/config/config.module.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { settingsFrom } from '../../../src/platform/config/settings.js';

@@ -12,7 +12,6 @@ beforeAll(async () => {
       'limits.concurrent_requests': 2,
       'realtime.resume_window_ms': 0,
       'server.body_timeout_ms': 200,
-      'server.body_min_rate': 50_000,
     },
   });
 });

@@ -1,5 +1,5 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
-import { ProcessClock } from '../../../src/platform/clock/clock.module.js';
+import { ProcessClock } from '../../../src/platform/clock/process-clock.js';
 import { type SettingValue } from '../../../src/platform/config/setting-definition.js';
 import { type SettingPath } from '../../../src/platform/config/settings.js';
 import { errorOf, until } from './gateway-rig.js';

@@ -10,8 +10,7 @@ let rig: GatewayRig;
 beforeAll(async () => {
   worker = new FixtureWorker({ model: 'tts', kind: 'tts' });
   const addresses = [`127.0.0.1:${await worker.start()}`];
-  const settings = { 'speech.max_buffered_bytes': 200_000 };
-  rig = await GatewayRig.start({ models: [ttsModel({ addresses })], settings });
+  rig = await GatewayRig.start({ models: [ttsModel({ addresses })] });
   await rig.ready('tts');
 });
 afterAll(async () => {

@@ -1,12 +1,9 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import {
-  LineDispatcher,
-  LineLane,
-  type SendingJob,
-  TargetGate,
-} from '../../../src/batch/execute/line-dispatcher.js';
+import { LineDispatcher, type SendingJob } from '../../../src/batch/execute/line-dispatcher.js';
+import { LineLane } from '../../../src/batch/execute/line-lane.js';
 import { type Answer, answerOf, brokenBy } from '../../../src/batch/execute/line-reply.js';
 import { LineSender } from '../../../src/batch/execute/line-sender.js';
+import { TargetGate } from '../../../src/batch/execute/target-gate.js';
 import { JobProgress } from '../../../src/batch/job/job-progress.js';
 import { encodePlan, Plan } from '../../../src/core/jobs/plan-entry.js';
 import { probePauses } from '../../../src/core/jobs/reachability.js';
@@ -83,7 +80,7 @@ async function runBatch(absence: () => Answer) {
       (outcome.kind === 'O' ? good : bad).push(performance.now());
     },
   };
-  new LineDispatcher({ concurrency: 100, inflightBytes: 1_000_000 }).add(job);
+  new LineDispatcher(settingsFrom({})).add(job);
   while (good.length + bad.length < LINES) await jest.advanceTimersByTimeAsync(10);
   return {
     good,
@@ -94,7 +91,7 @@ async function runBatch(absence: () => Answer) {
 }
 
 /** Today's budget: spent within 15 s of absence. */
-const RETRIES = { attempts: 4, busyAttempts: 0, initialMs: 1000, maxMs: 60_000 };
+const RETRIES = { attempts: 4, initialMs: 1000, maxMs: 60_000 };
 
 describe('a target that is away for 75 s', () => {
   beforeEach(() => void jest.useFakeTimers({ now: 1_800_000_000_000 }));

@@ -12,11 +12,9 @@ beforeAll(async () => {
   upstream = await OpenAiUpstream.start({ models: ['its/own-name'] });
   const own = upstreamLlm(upstream);
   const queued = { ...own, options: { ...own.options, scheduler: 'llm-d' } };
-  const settings = { 'generation.max_buffered_bytes': 65_536 };
   rig = await GatewayRig.start({
     models: [upstreamLlm(upstream), { ...queued, id: 'llm-d', aliases: [] }],
     launch: 'hosted',
-    settings,
   });
   await rig.ready(ID);
   await rig.ready('llm-d');

@@ -10,11 +10,12 @@ import {
 import { answerOf, JobsRig } from './jobs-rig.js';
 
 const HOUR_MS = 3_600_000;
-const MONTH_MS = 31 * 24 * HOUR_MS;
+const DAY_MS = 24 * HOUR_MS;
+const MONTH_MS = 31 * DAY_MS;
 
 let rig: JobsRig;
 beforeAll(async () => {
-  rig = await JobsRig.start({ 'files.orphan_age_ms': HOUR_MS });
+  rig = await JobsRig.start();
 });
 afterAll(() => rig.close());
 
@@ -26,7 +27,7 @@ const collect = (afterMs: number) =>
 beforeEach(async () => {
   startMs = Date.now();
   // What the test before has left is none of this one's.
-  await collect(2 * HOUR_MS);
+  await collect(2 * DAY_MS);
 });
 
 /** Ids never go back in time by themselves. */
@@ -52,10 +53,10 @@ describe('garbage', () => {
     expect((await rig.content(kept.id)).status).toBe(200);
   });
 
-  it('are bytes that no row names, once they are an hour old', async () => {
+  it('are bytes that no row names, once they are a day old', async () => {
     await rig.blobs.write('files/0123456789abcdef/file-of-nobody', bytes());
-    expect(await collect(HOUR_MS - 60_000)).toMatchObject({ orphans: 0 });
-    expect(await collect(2 * HOUR_MS)).toMatchObject({ orphans: 1 });
+    expect(await collect(DAY_MS - 60_000)).toMatchObject({ orphans: 0 });
+    expect(await collect(2 * DAY_MS)).toMatchObject({ orphans: 1 });
     expect(await rig.blobKeys()).not.toContain('files/0123456789abcdef/file-of-nobody');
   });
 
@@ -87,17 +88,17 @@ describe('garbage', () => {
     );
     for (const blob of [named, nobodys])
       for (const part of ['body', 'answer']) await rig.blobs.write(`${blob}/${part}`, bytes());
-    expect(await collect(HOUR_MS - 60_000)).toMatchObject({ orphans: 0 });
-    expect(await collect(2 * HOUR_MS)).toMatchObject({ orphans: 2 });
+    expect(await collect(DAY_MS - 60_000)).toMatchObject({ orphans: 0 });
+    expect(await collect(2 * DAY_MS)).toMatchObject({ orphans: 2 });
     const keys: string[] = [];
     for await (const { key } of rig.blobs.keys(STORED_REQUEST_BLOBS.prefix)) keys.push(key);
     expect(keys.sort()).toEqual([`${named}/answer`, `${named}/body`]);
   });
 
-  it('are drafts of writes that never ended, once they are an hour old', async () => {
+  it('are drafts of writes that never ended, once they are a day old', async () => {
     await rig.gateway.leaveDraft();
-    expect(await collect(HOUR_MS - 60_000)).toMatchObject({ orphans: 0 });
-    expect(await collect(2 * HOUR_MS)).toMatchObject({ orphans: 1 });
+    expect(await collect(DAY_MS - 60_000)).toMatchObject({ orphans: 0 });
+    expect(await collect(2 * DAY_MS)).toMatchObject({ orphans: 1 });
     expect(await rig.gateway.drafts()).toEqual([]);
   });
 
@@ -106,8 +107,8 @@ describe('garbage', () => {
     for (const id of [ended.id, running.id, 'batch_0'])
       await rig.blobs.write(`jobs/${id}/log/1-0.log/0`, bytes());
     await rig.finish(ended.id);
-    expect(await collect(HOUR_MS - 60_000)).toMatchObject({ logs: 0 });
-    expect(await collect(2 * HOUR_MS)).toMatchObject({ logs: 2 });
+    expect(await collect(DAY_MS - 60_000)).toMatchObject({ logs: 0 });
+    expect(await collect(2 * DAY_MS)).toMatchObject({ logs: 2 });
     const keys: string[] = [];
     for await (const { key } of rig.blobs.keys('jobs/')) keys.push(key);
     expect(keys).toEqual([`jobs/${running.id}/log/1-0.log/0`]);
@@ -115,26 +116,26 @@ describe('garbage', () => {
   });
 
   it('are no bytes with a name that is young, however old the bucket says they are', async () => {
-    const key = fileBlobKey('nobody', timeOrderedIdAt(Date.now() + 2 * HOUR_MS));
+    const key = fileBlobKey('nobody', timeOrderedIdAt(Date.now() + 2 * DAY_MS));
     await rig.blobs.write(key, bytes());
-    expect(await collect(2 * HOUR_MS)).toMatchObject({ orphans: 0 });
-    expect(await collect(4 * HOUR_MS)).toMatchObject({ orphans: 1 });
+    expect(await collect(2 * DAY_MS)).toMatchObject({ orphans: 0 });
+    expect(await collect(4 * DAY_MS)).toMatchObject({ orphans: 1 });
   });
 
-  it('is never named: what took half of that hour to store becomes no file', async () => {
+  it('is never named: what took half of that day to store becomes no file', async () => {
     const writer = rig.gateway.app.get(FileWriter, { strict: false });
     const written = await writer.write('default', bytes(), {
       maxBytes: 100,
       maxLines: 1,
     });
-    const late = { ...written, id: timeOrderedIdAt(Date.now() - HOUR_MS / 2 - 60_000) };
+    const late = { ...written, id: timeOrderedIdAt(Date.now() - DAY_MS / 2 - 60_000) };
     const facts = { purpose: 'evals', filename: 'late' } as const;
     await expect(writer.publish('default', late, facts)).rejects.toMatchObject({
       code: 'storage_unavailable',
     });
     await writer.publish(
       'default',
-      { ...late, id: timeOrderedIdAt(Date.now() - HOUR_MS / 4) },
+      { ...late, id: timeOrderedIdAt(Date.now() - DAY_MS / 4) },
       facts,
     );
   });
@@ -151,7 +152,7 @@ describe('garbage', () => {
       orphans: 0,
       logs: 0,
     });
-    expect(await collect(2 * HOUR_MS)).toEqual({
+    expect(await collect(2 * DAY_MS)).toEqual({
       files: 0,
       uploads: 1,
       orphans: 1,

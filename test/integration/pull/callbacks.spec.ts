@@ -40,7 +40,6 @@ describe('the callback of a job', () => {
     const pull = {
       callbackAllowHosts: `127.0.0.1:${port}`,
       callbackSecretsDir: secrets,
-      callbackAttempts: 20,
       callbackBackoffMs: 50,
     };
     harness = await PullQueue.start({ pull });

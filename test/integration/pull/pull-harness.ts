@@ -87,7 +87,7 @@ export class PullQueue implements AsyncDisposable {
     const { sharedQueue: usual, pull } = pulledWork(this.model, settings);
     const sharedQueue: SharedQueueAccess = {
       ...usual!,
-      ...{ prefix: PREFIX, lockMs: 3000, maxStalled: 1, resultTtlMs: 60_000 },
+      ...{ prefix: PREFIX, lockMs: 3000, resultTtlMs: 60_000 },
       data: { ...usual!.data, dir: this.folder },
       ...this.options.sharedQueue,
     };

@@ -1,11 +1,9 @@
 import { resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { type FieldProblem, readFields } from '@switchyard/engine-api/field-problems.js';
 import { isObject } from '@switchyard/engine-api/is-object.js';
 import { editDistance } from '@switchyard/engine-api/nearest-name.js';
 import { ownName } from '@switchyard/engine-api/own-name.js';
-import { isMap, isSeq, stringify } from 'yaml';
-import { type z } from 'zod';
-import { type FieldProblem, readFields } from '../../../contracts/schema/field-problems.js';
 import {
   ANYTHING,
   FLAG,
@@ -16,7 +14,9 @@ import {
   optional,
   TEXT,
   wholeNumberFrom,
-} from '../../../contracts/schema/rules.js';
+} from '@switchyard/engine-api/rules.js';
+import { isMap, isSeq, stringify } from 'yaml';
+import { type z } from 'zod';
 import { modelsFromFile } from '../../../platform/config/models-file.js';
 import {
   ConfigError,

@@ -4,8 +4,7 @@ import { stat } from 'node:fs/promises';
 import { pipeline } from 'node:stream/promises';
 import { parseBoundedJson, STORED_BOUNDS } from '@switchyard/engine-api/bounded-json.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
-import { extract, pack } from 'tar-stream';
-import { readFields } from '../../../contracts/schema/field-problems.js';
+import { readFields } from '@switchyard/engine-api/field-problems.js';
 import {
   ANY_TEXT,
   listOf,
@@ -15,7 +14,8 @@ import {
   oneOf,
   TEXT,
   orNull,
-} from '../../../contracts/schema/rules.js';
+} from '@switchyard/engine-api/rules.js';
+import { extract, pack } from 'tar-stream';
 import { hashed } from '../../../platform/storage/durable-files.js';
 import { CliError } from '../../shared/cli-error.js';
 

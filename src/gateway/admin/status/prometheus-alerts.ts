@@ -1,7 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { isObject } from '@switchyard/engine-api/is-object.js';
-import { ProcessClock } from '../../../platform/clock/clock.module.js';
+import { ProcessClock } from '../../../platform/clock/process-clock.js';
 import { Settings } from '../../../platform/config/settings.js';
 import { SafeFetch } from '../../../platform/http/safe-fetch.js';
 import { unixSeconds } from '../../http/openapi/answer.js';

@@ -10,7 +10,7 @@ import {
   type ModelRates,
   RequestHistory,
 } from '../../../core/status/request-history.js';
-import { ProcessClock } from '../../../platform/clock/clock.module.js';
+import { ProcessClock } from '../../../platform/clock/process-clock.js';
 import { DispatchEventBus } from '../../../platform/events/events.module.js';
 import { RequestQueues } from '../../queue/request-queues.js';
 

@@ -1,6 +1,6 @@
 import { Get } from '@nestjs/common';
 import { KeyRing } from '../../../platform/auth/key-ring.js';
-import { GatewayIdentity } from '../../../platform/clock/clock.module.js';
+import { GatewayIdentity } from '../../../platform/clock/gateway-identity.js';
 import { productVersion } from '../../../platform/process/product-version.js';
 import { AdminController } from '../../http/admin-controller.js';
 import { unixSeconds } from '../../http/openapi/answer.js';

@@ -5,7 +5,7 @@ import {
   type ApiPropertyOptions,
   getSchemaPath,
 } from '@nestjs/swagger';
-import { invalidField } from '../../../contracts/schema/field-problems.js';
+import { invalidField } from '@switchyard/engine-api/field-problems.js';
 import { type Page } from '../../../core/jobs/job.ports.js';
 
 /**

@@ -10,33 +10,32 @@ import {
   OllamaTransferRequest,
 } from '../../../contracts/ollama/ollama.dto.js';
 import { BatchCreateDto, BatchListQueryDto } from '../../../contracts/openai/batch.dto.js';
+import { ChatCompletionDto } from '../../../contracts/openai/chat-completion.dto.js';
+import { CompletionDto } from '../../../contracts/openai/completion.dto.js';
 import { EmbeddingDto } from '../../../contracts/openai/embedding.dto.js';
 import { type FieldRules, honoured } from '../../../contracts/openai/field-types.js';
 import { rulesOf, Unlisted } from '../../../contracts/openai/field.decorators.js';
-import {
-  FileCreateDto,
-  FileListQueryDto,
-  UploadCompleteDto,
-  UploadCreateDto,
-  UploadPartCreateDto,
-} from '../../../contracts/openai/file.dto.js';
-import { ChatCompletionDto, CompletionDto } from '../../../contracts/openai/generation.dto.js';
+import { FileCreateDto, FileListQueryDto } from '../../../contracts/openai/file.dto.js';
 import { RerankDto } from '../../../contracts/openai/rerank.dto.js';
 import {
   CreateResponseRequest,
   ResponseInputRequest,
-  InputItemsQueryDto,
-  RetrieveQueryDto,
 } from '../../../contracts/openai/response.dto.js';
 import { SpeechDto } from '../../../contracts/openai/speech.dto.js';
+import {
+  InputItemsQueryDto,
+  RetrieveQueryDto,
+} from '../../../contracts/openai/stored-response.dto.js';
 import { DetokenizeDto, TokenizeDto } from '../../../contracts/openai/token.dto.js';
 import { TranscriptionDto } from '../../../contracts/openai/transcription.dto.js';
 import { TranslationDto } from '../../../contracts/openai/translation.dto.js';
 import {
-  AsrFormDto,
-  AsrQueryDto,
-  DetectLanguageQueryDto,
-} from '../../../contracts/whisper-asr/asr.dto.js';
+  UploadCompleteDto,
+  UploadCreateDto,
+  UploadPartCreateDto,
+} from '../../../contracts/openai/upload.dto.js';
+import { AsrFormDto, AsrQueryDto } from '../../../contracts/whisper-asr/asr.dto.js';
+import { DetectLanguageQueryDto } from '../../../contracts/whisper-asr/detect-language.dto.js';
 
 class VoiceQueryDto {
   @Unlisted(honoured('Absent: all speech models.'))

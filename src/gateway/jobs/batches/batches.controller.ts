@@ -1,8 +1,8 @@
 import { type IncomingHttpHeaders } from 'node:http';
 import { Body, Controller, Delete, Get, Headers, Param, Post, Query } from '@nestjs/common';
 import { ApiHeader } from '@nestjs/swagger';
+import { invalidField } from '@switchyard/engine-api/field-problems.js';
 import { BatchCreateDto, BatchListQueryDto } from '../../../contracts/openai/batch.dto.js';
-import { invalidField } from '../../../contracts/schema/field-problems.js';
 import { type Principal } from '../../../platform/auth/principal.js';
 import { traceparentIn } from '../../../platform/tracing/tracing.module.js';
 import { pageView } from '../../http/openapi/answer.js';

@@ -1,4 +1,4 @@
-import { BatchWebhookDto } from '../../../contracts/openai/batch.dto.js';
+import { BatchWebhookDto } from '../../../contracts/openai/batch-webhook.dto.js';
 import { type BatchJob, BATCH_ENDPOINTS, type BatchUsage } from '../../../core/jobs/batch-job.js';
 import { BATCH_STATUSES } from '../../../core/jobs/batch-status.js';
 import {

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { Inject, Injectable } from '@nestjs/common';
 import { SpanStatusCode, type Tracer } from '@opentelemetry/api';
+import { invalidField } from '@switchyard/engine-api/field-problems.js';
 import { type BatchListQueryDto } from '../../../contracts/openai/batch.dto.js';
-import { invalidField } from '../../../contracts/schema/field-problems.js';
 import { type KeyTerms } from '../../../core/access/key-terms.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { type BatchJob } from '../../../core/jobs/batch-job.js';

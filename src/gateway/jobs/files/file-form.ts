@@ -1,6 +1,6 @@
 import { type MultipartFile } from '@fastify/multipart';
+import { missingField } from '@switchyard/engine-api/field-problems.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
-import { missingField } from '../../../contracts/schema/field-problems.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import {
   demandForm,

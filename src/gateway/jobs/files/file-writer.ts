@@ -96,7 +96,7 @@ export class FileWriter {
    * already remove them
    */
   assertFresh(id: string): void {
-    if (mayBeNamed(id, this.settings.files.orphanAgeMs, Date.now())) return;
+    if (mayBeNamed(id)) return;
     throw storageUnavailable('Storing the bytes took too long.');
   }
 

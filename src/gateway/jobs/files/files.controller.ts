@@ -1,25 +1,13 @@
 import { Body, Controller, Delete, Get, Param, Post, Query, Res } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
-import {
-  FileListQueryDto,
-  UploadCompleteDto,
-  UploadCreateDto,
-} from '../../../contracts/openai/file.dto.js';
+import { FileListQueryDto } from '../../../contracts/openai/file.dto.js';
+import { UploadCompleteDto, UploadCreateDto } from '../../../contracts/openai/upload.dto.js';
 import { type FormSource } from '../../http/multipart-form.js';
 import { pageView } from '../../http/openapi/answer.js';
 import { DescribesErrors } from '../../http/openapi/errors.js';
 import { Answers } from '../../http/openapi/route.decorator.js';
 import { CallerTenant, Form } from '../../http/params.js';
-import {
-  FileDto,
-  FileListDto,
-  FileDeletedDto,
-  fileDto,
-  UploadDto,
-  UploadPartDto,
-  uploadDto,
-  uploadPartDto,
-} from './files.dto.js';
+import { FileDto, FileListDto, FileDeletedDto, fileDto } from './files.dto.js';
 import {
   DescribesFileContent,
   DescribesFileUpload,
@@ -28,6 +16,7 @@ import {
   DescribesUploadPart,
 } from './files.openapi.js';
 import { FilesService } from './files.service.js';
+import { UploadDto, UploadPartDto, uploadDto, uploadPartDto } from './uploads.dto.js';
 import { UploadsService } from './uploads.service.js';
 
 @Controller('v1/files')

@@ -7,7 +7,8 @@ import {
   ApiOperation,
   ApiResponse,
 } from '@nestjs/swagger';
-import { FileCreateDto, UploadPartCreateDto } from '../../../contracts/openai/file.dto.js';
+import { FileCreateDto } from '../../../contracts/openai/file.dto.js';
+import { UploadPartCreateDto } from '../../../contracts/openai/upload.dto.js';
 import { DescribesErrors } from '../../http/openapi/errors.js';
 
 const BYTES = {

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { DomainError } from '../../../core/errors/domain-error.js';
-import { fileTooLarge } from '../../../platform/storage/bounded-bytes.js';
+import { fileTooLarge } from '../../../platform/storage/size-limit.js';
 
 const NEWLINE = 0x0a;
 

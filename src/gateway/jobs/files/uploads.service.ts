@@ -4,7 +4,7 @@ import {
   PART_BYTES,
   type UploadCompleteDto,
   type UploadCreateDto,
-} from '../../../contracts/openai/file.dto.js';
+} from '../../../contracts/openai/upload.dto.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import {
   type BlobStore,
@@ -15,8 +15,8 @@ import {
 import { timeOrderedId } from '../../../platform/clock/time-ordered-id.js';
 import { Settings } from '../../../platform/config/settings.js';
 import { FileStore, UploadStore } from '../../../platform/database/file-store.js';
-import { fileTooLarge } from '../../../platform/storage/bounded-bytes.js';
 import { hashed } from '../../../platform/storage/durable-files.js';
+import { fileTooLarge } from '../../../platform/storage/size-limit.js';
 import { type FormSource } from '../../http/multipart-form.js';
 import { API_BLOBS } from '../shared/counted-blobs.js';
 import { readFileForm } from './file-form.js';

@@ -17,7 +17,7 @@ const FIRST_PROBE_MS = 1000;
 const LONGEST_PROBE_MS = 60_000;
 
 /**
- * The journals of this gateway's sessions, with a Redis and `realtime.shared_resume`.
+ * The journals of this gateway's sessions, with a Redis.
  * While Redis does not answer, sessions neither wait for it nor begin with a journal;
  * when it does, all of them have one again.
  */
@@ -42,10 +42,10 @@ export class SessionJournals implements OnApplicationShutdown {
     link: RedisLink,
     private readonly settings: Settings,
   ) {
-    const { sharedResume, idleTimeoutMs, resumeWindowMs } = settings.realtime;
+    const { idleTimeoutMs, resumeWindowMs } = settings.realtime;
     const { prefix } = settings.redis;
     this.#ttlMs = idleTimeoutMs + resumeWindowMs;
-    const redis = sharedResume ? link.commands(WRITE_MS) : undefined;
+    const redis = link.commands(WRITE_MS);
     const options = { prefix, owner: randomUUID(), ttlMs: this.#ttlMs };
     this.#store = redis && new JournalStore(redis, options);
   }

@@ -1,5 +1,5 @@
 import { Injectable, type OnModuleInit } from '@nestjs/common';
-import { RunningPasses } from '../../../core/realtime/interim-passes.js';
+import { RunningPasses } from '../../../core/realtime/interim-schedule.js';
 import { type RequestKey } from '../../../core/request/request-key.js';
 import { Settings } from '../../../platform/config/settings.js';
 import { DispatchEventBus } from '../../../platform/events/events.module.js';
@@ -8,7 +8,7 @@ import { SchedulerService } from '../../scheduler/scheduler.service.js';
 import { type RecognisedUtterance } from './utterance-stream.js';
 
 /**
- * Requests that recognise an utterance while it is being spoken (`core/realtime/interim-passes`
+ * Requests that recognise an utterance while it is being spoken (`core/realtime/interim-schedule`
  * has the rule). Each is BATCH, and is cancelled when this gateway accepts anything else for its
  * model: a file or an utterance waits at most for the engine call that runs.
  */

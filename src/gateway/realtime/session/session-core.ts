@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
+import { invalidField, missingField } from '@switchyard/engine-api/field-problems.js';
 import { errorDefinition } from '../../../contracts/errors/error-registry.js';
 import { IgnoredFields } from '../../../contracts/openai/ignored-fields.js';
 import {
@@ -17,7 +18,6 @@ import {
   readSession,
 } from '../../../contracts/realtime/session-config.js';
 import { type Dialect, sessionView } from '../../../contracts/realtime/session-view.js';
-import { invalidField, missingField } from '../../../contracts/schema/field-problems.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { type Principal } from '../../../platform/auth/principal.js';
 import { type ModelSpec } from '../../../platform/config/model-spec.js';

@@ -1,7 +1,7 @@
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { inDialect, type ServerEvent, CLOSE } from '../../../contracts/realtime/realtime-event.js';
 import { type Dialect } from '../../../contracts/realtime/session-view.js';
-import { type ClientSocket } from '../../websockets/client-socket.js';
+import { type ClientSocket, MAX_BUFFERED_BYTES } from '../../websockets/client-socket.js';
 import { EventRing } from '../journal/event-ring.js';
 import { type SessionJournal } from '../journal/session-journal.js';
 import { type AdoptedSession, type SentEvent } from '../journal/session-state.js';
@@ -23,15 +23,14 @@ export class SessionOutbox {
     private readonly session: { readonly dialect: Dialect },
     private readonly options: {
       readonly sessionId: string;
-      readonly maxBufferedBytes: number;
       /** Delays events until it has written them; undefined: they are sent at once. */
       readonly journal: SessionJournal | undefined;
       readonly adopted: AdoptedSession | undefined;
     },
   ) {
-    const { sessionId, maxBufferedBytes, adopted } = options;
+    const { sessionId, adopted } = options;
     this.#prefix = `event_${sessionId.slice(5, 17)}`;
-    this.events = new EventRing(maxBufferedBytes);
+    this.events = new EventRing(MAX_BUFFERED_BYTES);
     this.#sent = adopted?.state.sent ?? 0;
     for (const event of adopted?.events ?? []) this.events.add(event);
   }

@@ -61,7 +61,6 @@ export class SessionServices {
     };
     const params = parseSpeech(body, this.catalog, this.settings.compat);
     const caller = { id, tenant, terms, priority: RequestPriority.REALTIME };
-    const { maxBufferedBytes } = this.settings.speech;
-    return startSpeech(this.inference, caller, params, maxBufferedBytes);
+    return startSpeech(this.inference, caller, params);
   }
 }

@@ -12,7 +12,7 @@ import {
   type VoiceActivityOptions,
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { type StreamEvent } from '@switchyard/worker-protocol/call.codec.js';
-import { InterimSchedule } from '../../../core/realtime/interim-passes.js';
+import { InterimSchedule } from '../../../core/realtime/interim-schedule.js';
 import { UsualLanguage } from '../../../core/realtime/usual-language.js';
 import { type StreamHandle } from '../../../worker-client/stream-handle.js';
 

@@ -91,7 +91,6 @@ export class BackgroundRunner implements WorkRunner {
       generation: () => generationOf(request, conversation, this.catalog),
       start: (generation, output) => this.generations.start(asked, generation, output),
       giveUpAtMs: createdAtMs + this.settings.responses.backgroundMs,
-      maxBufferedBytes: this.settings.generation.maxBufferedBytes,
     });
   }
 }

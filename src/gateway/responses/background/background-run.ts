@@ -94,7 +94,6 @@ export class BackgroundRun {
         readonly start: (generation: Generation, output: OutputStream) => InferenceRequest;
         /** Unix milliseconds after which it no longer waits for a worker. */
         readonly giveUpAtMs: number;
-        readonly maxBufferedBytes: number;
       },
   ) {}
 
@@ -102,7 +101,6 @@ export class BackgroundRun {
    * Resolves when the response has ended.
    * @throws DomainError when another run has to continue it, or when it
    *   was rejected early
-   * @throws RunReplaced
    */
   async run(): Promise<void> {
     const { writer, events, tokens } = this.options;
@@ -130,8 +128,8 @@ export class BackgroundRun {
    *   to the database
    */
   async #generate(generation: Generation): Promise<readonly GenerationPiece[]> {
-    const { start, writer, events, maxBufferedBytes, gone } = this.options;
-    const output = new OutputStream(LINES, maxBufferedBytes);
+    const { start, writer, events, gone } = this.options;
+    const output = new OutputStream(LINES);
     const inference = start(generation, output);
     const stop = (): void => inference.cancel('shutdown');
     gone.addEventListener('abort', stop, { once: true });

@@ -1,9 +1,21 @@
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
+import {
+  readObject,
+  unsupportedField,
+  wrongField,
+  missingField,
+} from '@switchyard/engine-api/field-problems.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
+import {
+  ANYTHING,
+  asksForNothing,
+  optional,
+  objectsUpTo,
+  textUpTo,
+} from '@switchyard/engine-api/rules.js';
 import { z } from 'zod';
 import { type ServiceTier } from '../../../contracts/openai/field-types.js';
 import { rulesOf } from '../../../contracts/openai/field.decorators.js';
-import { samplingIn } from '../../../contracts/openai/generation.dto.js';
 import { IgnoredFields } from '../../../contracts/openai/ignored-fields.js';
 import { readTools } from '../../../contracts/openai/read-tools.js';
 import {
@@ -22,19 +34,7 @@ import {
   type ResponseRequest,
   type ResponseObject,
 } from '../../../contracts/openai/responses.js';
-import {
-  readObject,
-  unsupportedField,
-  wrongField,
-  missingField,
-} from '../../../contracts/schema/field-problems.js';
-import {
-  ANYTHING,
-  asksForNothing,
-  optional,
-  objectsUpTo,
-  textUpTo,
-} from '../../../contracts/schema/rules.js';
+import { samplingIn } from '../../../contracts/openai/sampling.js';
 import { type ModelSpec } from '../../../platform/config/model-spec.js';
 import { parseDto } from '../../http/dto-validation.js';
 import { type ModelCatalog } from '../../models/model-catalog.js';

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
+import { type ResponseObject, type ResponseRequest } from '../../../contracts/openai/responses.js';
 import {
   samplingIn,
   type SamplingRequest,
   USUAL_SAMPLING,
-} from '../../../contracts/openai/generation.dto.js';
-import { type ResponseObject, type ResponseRequest } from '../../../contracts/openai/responses.js';
+} from '../../../contracts/openai/sampling.js';
 
 /** An id that no one can guess, which names a response of its tenant. */
 export const newId = (prefix: string): string => `${prefix}_${randomBytes(24).toString('hex')}`;

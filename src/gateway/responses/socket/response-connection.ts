@@ -3,7 +3,9 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { Logger } from '@nestjs/common';
 import { STORED_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
+import { readObject } from '@switchyard/engine-api/field-problems.js';
 import { type Fields, isObject } from '@switchyard/engine-api/is-object.js';
+import { defaulted, filled, oneOf, wholeNumberFrom } from '@switchyard/engine-api/rules.js';
 import { z } from 'zod';
 import { errorDefinition } from '../../../contracts/errors/error-registry.js';
 import {
@@ -16,8 +18,6 @@ import {
 import { errorEnvelope } from '../../../contracts/openai/error-envelope.js';
 import { FINAL_EVENTS, type ResponseObject } from '../../../contracts/openai/responses.js';
 import { CLOSE, type CloseCode } from '../../../contracts/realtime/realtime-event.js';
-import { readObject } from '../../../contracts/schema/field-problems.js';
-import { defaulted, filled, oneOf, wholeNumberFrom } from '../../../contracts/schema/rules.js';
 import { DomainError, shownError } from '../../../core/errors/domain-error.js';
 import { linesOf } from '../../../platform/storage/line-splitter.js';
 import { SMALL_BODY } from '../../limits/limit-guard.js';

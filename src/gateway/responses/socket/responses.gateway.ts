@@ -73,10 +73,10 @@ export class ResponsesGateway
     request: IncomingMessage,
     { principal }: AdmittedCaller,
   ): void {
-    const { idleTimeoutMs, ...limits } = this.settings.realtime;
-    const socket = new ClientSocket(webSocket, limits);
+    const { realtime } = this.settings;
+    const socket = new ClientSocket(webSocket, realtime);
     const host = this.#hostOf(principal, request);
-    const connection = new ResponseConnection(socket, host, idleTimeoutMs);
+    const connection = new ResponseConnection(socket, host, realtime.idleTimeoutMs);
     const leave = this.#enter(principal, connection);
     if (leave === undefined) return socket.close(CLOSE.tryAgainLater, 'there are too many');
     this.#connections.add(connection);

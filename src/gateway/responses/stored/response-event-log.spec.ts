@@ -1,13 +1,14 @@
 import { describe, expect, it } from '@jest/globals';
 import { type ResponseEvent } from '../../../contracts/openai/responses.js';
 import { type ResponseAppend, type ResponseRun } from '../../../core/request/response-record.js';
-import { ProcessClock } from '../../../platform/clock/clock.module.js';
+import { ProcessClock } from '../../../platform/clock/process-clock.js';
 import { settingsFrom } from '../../../platform/config/settings.js';
 import { type ResponseRecordStore } from '../../../platform/database/response-store.js';
 import { storageUnavailable } from '../../../platform/http/passing-errors.js';
 import { ShutdownGrace } from '../../lifecycle/shutdown-drain.js';
 import { StorageRetries } from '../../stored-work/storage-retries.js';
-import { DurableEvents, ResponseEventLog, RunReplaced } from './response-event-log.js';
+import { DurableEvents } from './durable-events.js';
+import { ResponseEventLog } from './response-event-log.js';
 
 const run = (id: string): ResponseRun => ({ tenant: 'acme', id, epoch: 1 });
 const events = (first: number, count: number, bytes = 1): ResponseEvent[] =>
@@ -104,8 +105,9 @@ describe('events of background responses', () => {
     store.replaced.add('a');
     const durable = new DurableEvents(log, run('a'), 0, 1_000_000);
     await durable.add(events(0, 1));
-    await expect(durable.end(events(1, 1))).rejects.toThrow(RunReplaced);
-    await expect(durable.add(events(2, 1))).rejects.toThrow(RunReplaced);
+    const REPLACED = { code: 'duplicate_request_id' };
+    await expect(durable.end(events(1, 1))).rejects.toMatchObject(REPLACED);
+    await expect(durable.add(events(2, 1))).rejects.toMatchObject(REPLACED);
     expect(await log.append({ run: run('b'), first: 0, events: ['{}'] })).toBe(true);
   });
 

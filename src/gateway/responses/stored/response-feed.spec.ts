@@ -2,9 +2,9 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { fastify } from 'fastify';
 import { temporaryFolder } from '../../../../test/support/temporary-folder.js';
-import { pause } from '../../../../test/support/waiting.js';
+import { pause, until } from '../../../../test/support/waiting.js';
 import { type ResponseRecord, type ResponseRun } from '../../../core/request/response-record.js';
-import { ProcessClock } from '../../../platform/clock/clock.module.js';
+import { ProcessClock } from '../../../platform/clock/process-clock.js';
 import { settingsFrom } from '../../../platform/config/settings.js';
 import { OpenDatabase } from '../../../platform/database/open-database.js';
 import { ResponseRecordStore } from '../../../platform/database/response-store.js';
@@ -157,6 +157,19 @@ describe('the feed of a background response', () => {
       'data: [DONE]',
     ]);
     expect((await next).ok).toBe(false);
+  });
+
+  it('waits for the first event of a response that has none yet', async () => {
+    const ref = { ...REF, id: 'resp_0' };
+    await store.create(record({ id: ref.id, nextSequence: 0 }), []);
+    const begun = (await store.begin(ref))!;
+    await using server = fastify();
+    server.get('/', (_, reply) => feed.send(reply, {}, ref));
+    const text = fetch(await server.listen()).then(answer => answer.text());
+    expect(await until(() => store.reads.head > 1)).toBe(true);
+    const events = [event(0, 'response.completed')];
+    await log.append({ run: begun, first: 0, events, ending: ENDING });
+    expect(numbersIn(await text)).toEqual([0]);
   });
 
   it('is read no longer when its caller on HTTP has left', async () => {

@@ -1,11 +1,11 @@
 import { Readable } from 'node:stream';
 import { Injectable, type OnModuleDestroy } from '@nestjs/common';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
+import { invalidField } from '@switchyard/engine-api/field-problems.js';
 import { type FastifyReply } from 'fastify';
 import { filter, firstValueFrom, fromEvent, ReplaySubject, takeUntil } from 'rxjs';
 import { SSE_DONE, sseEvent } from '../../../contracts/formats/server-sent-event.js';
 import { FINAL_EVENTS, type ResponseEvent } from '../../../contracts/openai/responses.js';
-import { invalidField } from '../../../contracts/schema/field-problems.js';
 import { shownError } from '../../../core/errors/domain-error.js';
 import { type ResponseProgress, type ResponseRef } from '../../../core/request/response-record.js';
 import { shuttingDown } from '../../../platform/http/passing-errors.js';

@@ -1,10 +1,10 @@
 import { Injectable } from '@nestjs/common';
 import { STORED_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
+import { invalidField } from '@switchyard/engine-api/field-problems.js';
 import { type ResponseItem } from '../../../contracts/openai/response-items.js';
-import { type InputItemsQueryDto } from '../../../contracts/openai/response.dto.js';
 import { type ResponseObject } from '../../../contracts/openai/responses.js';
-import { invalidField } from '../../../contracts/schema/field-problems.js';
+import { type InputItemsQueryDto } from '../../../contracts/openai/stored-response.dto.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import {
   type ResponseProgress,

@@ -1,22 +1,25 @@
 import { Injectable } from '@nestjs/common';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
+import { invalidField } from '@switchyard/engine-api/field-problems.js';
 import { type ResponseEvent, type ResponseObject } from '../../../contracts/openai/responses.js';
-import { invalidField } from '../../../contracts/schema/field-problems.js';
 import {
   type ResponseEnding,
   type ResponseRecord,
   type ResponseRef,
   type StoredResponseStatus,
 } from '../../../core/request/response-record.js';
-import { Settings } from '../../../platform/config/settings.js';
 import { ResponseRecordStore } from '../../../platform/database/response-store.js';
 import { WorkRuns } from '../../stored-work/work-runs.js';
 import { ResponseWriter } from '../writer/response-writer.js';
-import { DurableEvents, ResponseEventLog } from './response-event-log.js';
+import { DurableEvents } from './durable-events.js';
+import { ResponseEventLog } from './response-event-log.js';
 import { isOpen, ResponseRecords } from './response-records.js';
 
 /** Collected events of one response that are written immediately, in bytes. */
 const FLUSH_BYTES = 65_536;
+
+/** How long after its end the events can be streamed: who was cut off comes back within a day. */
+const KEPT_EVENTS_MS = 86_400_000;
 
 /** Groups of events that are read at a time. */
 const PORTION = 1000;
@@ -40,7 +43,6 @@ export class ResponseRuns {
     private readonly records: ResponseRecords,
     private readonly log: ResponseEventLog,
     private readonly works: WorkRuns,
-    private readonly settings: Settings,
   ) {}
 
   /**
@@ -60,7 +62,7 @@ export class ResponseRuns {
         status: response.status as ResponseEnding['status'],
         response: writeJson(response),
         outputBytes: Buffer.byteLength(writeJson(response.output)),
-        eventsUntilMs: Date.now() + this.settings.responses.keepEventsMs,
+        eventsUntilMs: Date.now() + KEPT_EVENTS_MS,
       });
     };
     return { record, writer, events, tokens, end };

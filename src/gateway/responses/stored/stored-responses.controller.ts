@@ -1,6 +1,9 @@
 import { Controller, Delete, Get, HttpCode, Param, Post, Query, Res } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
-import { InputItemsQueryDto, RetrieveQueryDto } from '../../../contracts/openai/response.dto.js';
+import {
+  InputItemsQueryDto,
+  RetrieveQueryDto,
+} from '../../../contracts/openai/stored-response.dto.js';
 import { deletionAnswer, pageView } from '../../http/openapi/answer.js';
 import { DescribesErrors } from '../../http/openapi/errors.js';
 import { Answers } from '../../http/openapi/route.decorator.js';

@@ -1,6 +1,6 @@
+import { invalidField } from '@switchyard/engine-api/field-problems.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { errorEnvelope } from '../../../contracts/openai/error-envelope.js';
-import { samplingIn } from '../../../contracts/openai/generation.dto.js';
 import {
   callableTools,
   argumentsOf,
@@ -13,7 +13,7 @@ import {
   type ResponseEventBody,
   type ResponseRequest,
 } from '../../../contracts/openai/responses.js';
-import { invalidField } from '../../../contracts/schema/field-problems.js';
+import { samplingIn } from '../../../contracts/openai/sampling.js';
 import { type DomainError } from '../../../core/errors/domain-error.js';
 import { type ModelCatalog } from '../../models/model-catalog.js';
 import { callOf, given, imagePart, streamed } from '../../text/chat-body.js';

@@ -10,7 +10,7 @@ import {
   type RecognizedTranscript,
 } from '@switchyard/engine-api/speech-recognizer.js';
 import { errorDefinition } from '../../../contracts/errors/error-registry.js';
-import { type FormField, formFrame } from '../../../contracts/formats/multipart-form.js';
+import { type FormField, formFrame } from '../../../contracts/formats/form-frame.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { type RetryTiming } from '../../../platform/http/retry-after.js';
 import { type OpenAiHttpOptions } from './options.js';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { SERVICE_TIERS } from '../../contracts/openai/field-types.js';
-import { requestPriority, usedTier } from './request-priority.js';
+import { requestPriority, usedTier } from './service-tier.js';
 
 describe('service_tier', () => {
   it('serves both names of priority as REALTIME, all else as BATCH, and reports the tier that was used', () => {

@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
-import { boundedBytes } from './bounded-bytes.js';
+import { boundedBytes } from './size-limit.js';
 
 const LIMIT = 1000;
 const pieces = (...sizes: readonly number[]) =>

@@ -1,5 +1,5 @@
+import { invalidField } from '@switchyard/engine-api/field-problems.js';
 import { type ServiceTier } from '../../contracts/openai/field-types.js';
-import { invalidField } from '../../contracts/schema/field-problems.js';
 import { type PriorityLabel, RequestPriority } from '../../core/request/request-priority.js';
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { type WorkerHealthReport } from '@switchyard/worker-protocol/health.codec.js';
-import { eventOf, phaseAfter, PHASES, type WorkerEvent, type PoolPhase } from './worker-state.js';
+import { eventOf, phaseAfter, PHASES, type WorkerEvent, type PoolPhase } from './worker-phase.js';
 
 const phases = Object.keys(PHASES) as PoolPhase[];
 const open = phases.filter(phase => phase !== 'closing');

@@ -1,1 +1,0 @@
-export * from '@switchyard/engine-api/field-problems.js';
