@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { isAlive } from '@switchyard/engine-api/process/is-alive.js';
 import { DEVICE_LEASE_MS } from '@switchyard/shared-queue/client/device-leases.js';
 import { QueueKeys } from '@switchyard/shared-queue/keys.js';
@@ -8,16 +8,45 @@ import { pause } from '../../support/waiting.js';
 import { GatewayPair } from './gateway-pair.js';
 
 const IDS = ['a', 'b', 'c'];
-/** Of three, two fit. */
-const MODELS = IDS.map(id => onDevice(id));
+/** Of `IDS`. */
 const FIT = 2;
+/** Of each, one fits. */
+const LARGE = { memory: '8GiB', min_residence_s: 0 };
 const OK = { status: 200 };
 const OUT_OF_MEMORY = 'out of memory: 8.1 GiB wanted';
+const MODELS = [
+  ...IDS.map(id => onDevice(id)),
+  onDevice('large-a', LARGE, { faults: [{ marker: 'long', action: 'slow', ms: 6000 }] }),
+  onDevice('large-b', LARGE),
+  onDevice('broken', {}, { loadMs: 200, loadError: OUT_OF_MEMORY }),
+];
 
 describeWith(REDIS)('two gateways with one Redis, and one device for both', () => {
+  let pair: GatewayPair;
+  beforeAll(async () => {
+    pair = await GatewayPair.start(MODELS);
+  });
+  beforeEach(() => pair.again());
+  afterAll(() => pair[Symbol.asyncDispose]());
+
+  it('let what runs end before its model leaves, also what the other gateway sent', async () => {
+    const [holder, other] = await pair.roles();
+    const ended: string[] = [];
+    const asked = async (name: string, answer: ReturnType<GatewayPair['ask']>) => {
+      expect(await answer).toMatchObject(OK);
+      ended.push(name);
+    };
+    const long = asked('long', pair.ask(other, 'large-a', 'batch', 'long'));
+    await pair.until('a computes it', async () => {
+      const { body } = await holder.call('GET', '/admin/v1/requests?state=running');
+      return (JSON.parse(body.toString()) as { total: number }).total === 1;
+    });
+    await Promise.all([long, asked('b', pair.ask(other, 'large-b', 'realtime'))]);
+    expect(ended).toEqual(['long', 'b']);
+    expect([await pair.loads('large-a'), pair.most]).toEqual([1, 1]);
+  });
+
   it('load each model once, whichever of them is asked, and say at both why one cannot be', async () => {
-    const broken = onDevice('broken', {}, { loadMs: 200, loadError: OUT_OF_MEMORY });
-    await using pair = await GatewayPair.start([...MODELS, broken]);
     const askBoth = (model: string) =>
       Promise.all(pair.gateways.map(gateway => pair.ask(gateway, model)));
     expect((await Promise.all(['a', 'b'].map(askBoth))).flat()).toMatchObject([OK, OK, OK, OK]);
@@ -48,35 +77,14 @@ describeWith(REDIS)('two gateways with one Redis, and one device for both', () =
     expect(pair.most).toBe(FIT);
   });
 
-  it('let what runs end before its model leaves, also what the other gateway sent', async () => {
-    const slow = { faults: [{ marker: 'long', action: 'slow', ms: 6000 }] };
-    const large = { memory: '8GiB', min_residence_s: 0 };
-    await using pair = await GatewayPair.start([onDevice('a', large, slow), onDevice('b', large)]);
-    const [holder, other] = await pair.roles();
-    const ended: string[] = [];
-    const asked = async (name: string, answer: ReturnType<GatewayPair['ask']>) => {
-      expect(await answer).toMatchObject(OK);
-      ended.push(name);
-    };
-    const long = asked('long', pair.ask(other, 'a', 'batch', 'long'));
-    await pair.until('a computes it', async () => {
-      const { body } = await holder.call('GET', '/admin/v1/requests?state=running');
-      return (JSON.parse(body.toString()) as { total: number }).total === 1;
-    });
-    await Promise.all([long, asked('b', pair.ask(other, 'b', 'realtime'))]);
-    expect(ended).toEqual(['long', 'b']);
-    expect([await pair.loads('a'), pair.most]).toEqual([1, 1]);
-  });
-
   it('kill -9 of the one that loads: its models end, and the other one loads what is asked', async () => {
-    await using pair = await GatewayPair.start(MODELS);
     const [holder, other] = await pair.roles();
     expect(await Promise.all([pair.ask(other, 'a'), pair.ask(holder, 'b')])).toMatchObject([
       OK,
       OK,
     ]);
+    await pair.until('both processes are seen', () => pair.alive.length === FIT);
     const before = pair.alive;
-    expect(before).toHaveLength(FIT);
     await pair.kill(holder);
     const answers = await Promise.all(IDS.map(id => pair.ask(other, id)));
     expect(answers).toMatchObject([OK, OK, OK]);
@@ -86,7 +94,6 @@ describeWith(REDIS)('two gateways with one Redis, and one device for both', () =
   });
 
   it('one that is stopped gives the device back before it ends', async () => {
-    await using pair = await GatewayPair.start([onDevice('a')]);
     const [holder, other] = await pair.roles();
     expect(await pair.ask(other, 'a')).toMatchObject(OK);
     const before = pair.alive;
@@ -101,7 +108,6 @@ describeWith(REDIS)('two gateways with one Redis, and one device for both', () =
   });
 
   it('one that freezes loses the device: its models serve until it is back, and leave then', async () => {
-    await using pair = await GatewayPair.start(MODELS);
     const [holder, other] = await pair.roles();
     await Promise.all([pair.ask(holder, 'a'), pair.ask(holder, 'b')]);
     const before = pair.alive;
@@ -121,7 +127,6 @@ describeWith(REDIS)('two gateways with one Redis, and one device for both', () =
   });
 
   it('keep what is loaded while Redis is away, and go on when it is back, empty', async () => {
-    await using pair = await GatewayPair.start(MODELS);
     await Promise.all([pair.ask(pair.gateways[0]!, 'a'), pair.ask(pair.gateways[1]!, 'b')]);
     const before = pair.alive;
     const [holder] = await pair.roles();
