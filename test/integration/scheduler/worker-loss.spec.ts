@@ -7,7 +7,12 @@ import { aRef } from '../../support/requests.js';
 import { ids, SchedulerHarness, scraped } from '../../support/scheduler-harness.js';
 
 const speech = (sink: SpeechSink): WorkerTask => ({
-  ...{ kind: 'synthesize', text: 'hi', voice: 'v', speed: 1, format: 'mp3', sink },
+  kind: 'synthesize',
+  text: 'hi',
+  voice: 'v',
+  speed: 1,
+  format: 'mp3',
+  sink,
 });
 
 describe('worker loss', () => {
