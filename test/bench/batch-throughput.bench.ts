@@ -85,7 +85,7 @@ export async function run(): Promise<BenchResult> {
 async function throughput(callers: number): Promise<Throughput> {
   const folder = temporaryFolder();
   await using target = peer('target', resolve('test/support/target-process.mjs'), folder);
-  const { port } = await target.message<{ type: 'listening'; port: number }>('listening');
+  const port = await target.port();
   await using harness = await BatchHarness.open({
     settings: {
       'batch.gateway_url': `http://127.0.0.1:${port}`,

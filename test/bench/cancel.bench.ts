@@ -215,11 +215,7 @@ async function cancelAtRandom(
   caller.close();
 }
 
-async function slotsInUse(gateway: GatewayProcess, wanted: number): Promise<void> {
-  const reached = await until(
-    async () => (await gateway.scrape()).sum('switchyard_worker_slots_in_use') === wanted,
-    { everyMs: 0 },
-  );
-  if (!reached)
-    throw new Error(`slots in use did not become ${wanted}: a slot leaked, or was never taken`);
-}
+const slotsInUse = (gateway: GatewayProcess, wanted: number): Promise<void> =>
+  until(async () => (await gateway.scrape()).sum('switchyard_worker_slots_in_use') === wanted, {
+    ...{ everyMs: 0, what: `slots in use ${wanted}: one leaked, or was never taken` },
+  });

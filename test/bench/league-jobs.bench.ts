@@ -90,10 +90,7 @@ async function onStage<T>(
   await writeLines(input, lines);
   const script = siblingModule(import.meta.url, './league/upstream');
   await using upstream = new NodeProcess({ name: 'upstream', script, folder });
-  const { port: upstreamPort } = await upstream.message<{
-    type: 'listening';
-    port: number;
-  }>('listening');
+  const upstreamPort = await upstream.port();
   await using runner = await contestant.start({ folder, upstreamPort, input, output });
   const figures = await play({ upstream, runner }, lines);
   return { ...figures, ...(await outcomeOf(output, lines)) };

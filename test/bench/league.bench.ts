@@ -1,14 +1,7 @@
 import { NodeProcess } from '../support/node-process.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
-import {
-  answers,
-  chatRequest,
-  type Contestant,
-  direct,
-  PEERS,
-  switchyard,
-} from './league/contestants.js';
-import { cpuMsOf, rssMibOf, startPeers } from './league/peer-process.js';
+import { chatRequest, type Contestant, direct, PEERS, switchyard } from './league/contestants.js';
+import { cpuMsOf, isAnswered, rssMibOf, startPeers } from './league/peer-process.js';
 import { mapped, quartilesOf, ratio, summary, type TurnTable } from './league/turn-table.js';
 import {
   atLeast,
@@ -65,10 +58,7 @@ export async function run(): Promise<BenchResult> {
   await using stack = new AsyncDisposableStack();
   const script = siblingModule(import.meta.url, './league/upstream');
   const upstream = stack.use(new NodeProcess({ name: 'upstream', script, folder }));
-  const { port: upstreamPort } = await upstream.message<{
-    type: 'listening';
-    port: number;
-  }>('listening');
+  const upstreamPort = await upstream.port();
   const { contestants, missing } = await startAll({ folder, upstreamPort }, stack);
   const idleMib = Object.fromEntries(contestants.map(one => [one.name, rssMibOf(one)]));
   const load = stack.use(new LoadProcess());
@@ -115,7 +105,9 @@ async function able(
   contestants: readonly Contestant[],
   { name, stream }: Scene,
 ): Promise<readonly Contestant[]> {
-  const can = await Promise.all(contestants.map(one => answers(one, stream)));
+  const can = await Promise.all(
+    contestants.map(one => isAnswered(one.port, chatRequest(one, stream))),
+  );
   for (const [at, one] of contestants.entries())
     if (!can[at]) progress(`  ${name}: no answer of ${one.name}`);
   return contestants.filter((_, at) => can[at]);

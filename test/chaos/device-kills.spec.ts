@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { describe, expect, it } from '@jest/globals';
 import { isAlive } from '@switchyard/engine-api/process/is-alive.js';
 import { DeviceRig, DEVICES, LOAD_MS, onDevice } from '../support/device-rig.js';
+import { formOf } from '../support/form-of.js';
 import { GatewayProcess } from '../support/gateway-process.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
 import { pause } from '../support/waiting.js';
@@ -45,7 +46,7 @@ describe('kill -9 of processes of models that share a device', () => {
     const open = async (state: string) =>
       (await rig.product.json<{ data: object[] }>(`/admin/v1/requests?state=${state}`)).data;
     expect([await open('queued'), await open('running')]).toEqual([[], []]);
-    expect(rig.most).toBe(FIT);
+    expect(rig.most(...IDS)).toBe(FIT);
   });
 
   it('the gateway: those of the one before have ended when the next one loads models', async () => {
@@ -61,9 +62,7 @@ describe('kill -9 of processes of models that share a device', () => {
       {},
       { folder: temporaryFolder(), devices: DEVICES },
     );
-    const form = new FormData();
-    form.set('file', new Blob(['c']), 'c.wav');
-    form.set('model', 'c');
+    const form = formOf({ model: 'c' }, 'c', 'c.wav');
     const url = `http://127.0.0.1:${next.port}`;
     const answer = fetch(`${url}/v1/audio/transcriptions`, { method: 'POST', body: form });
     for (let isLoading = false; !isLoading; await pause(5)) {

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type ResponseEvent } from '../../src/contracts/openai/responses.js';
 import { syntheticText } from '../../src/worker/engines/synthetic/recognizer.js';
+import { formOf } from '../support/form-of.js';
 import { GatewayProcess } from '../support/gateway-process.js';
 import { PostgresServer } from '../support/postgres-server.js';
 import { describeWith, POSTGRES } from '../support/requires.js';
@@ -70,9 +71,7 @@ const url = (at: number): string => `http://127.0.0.1:${gateways[at]!.port}`;
 const audioOf = (id: string): Buffer => Buffer.from(`audio of ${id}`);
 
 async function accept(id: string): Promise<void> {
-  const body = new FormData();
-  body.set('model', 'synthetic');
-  body.set('file', new Blob([audioOf(id)]), 'a.wav');
+  const body = formOf({ model: 'synthetic' }, audioOf(id));
   const headers = { prefer: 'respond-async', 'x-request-id': id };
   const answer = await fetch(`${url(0)}/v1/audio/transcriptions`, {
     method: 'POST',

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { isAlive } from '@switchyard/engine-api/process/is-alive.js';
 import { ClusterProcess } from '../support/cluster-process.js';
+import { formOf } from '../support/form-of.js';
 import { freePort } from '../support/free-port.js';
 import { itWith, POSTGRES, REDIS } from '../support/requires.js';
 import { syntheticModel } from '../support/synthetic-model.js';
@@ -56,10 +57,10 @@ describe('kill -9 of npm run up', () => {
   }
 
   function transcribe(): Promise<Response> {
-    const form = new FormData();
-    form.set('file', new Blob(['clip 0']), 'clip.wav');
-    form.set('model', 'synthetic');
-    return fetch(`${url}/v1/audio/transcriptions`, { method: 'POST', body: form });
+    return fetch(`${url}/v1/audio/transcriptions`, {
+      method: 'POST',
+      body: formOf({ model: 'synthetic' }, 'clip 0', 'clip.wav'),
+    });
   }
 
   async function untilRunning(): Promise<void> {

@@ -1,6 +1,7 @@
 import { join, resolve } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { environmentName } from '../../src/platform/config/settings.js';
+import { formOf } from '../support/form-of.js';
 import { GatewayProcess, type SettingOverrides } from '../support/gateway-process.js';
 import { NodeProcess } from '../support/node-process.js';
 import { Product } from '../support/product.js';
@@ -144,9 +145,7 @@ describeWith(REDIS)('kill -9 of a worker that pulls', () => {
         });
       await using first = remote('first');
       await first.message('ready');
-      const form = new FormData();
-      form.set('file', new Blob(['alone']), 'clip.wav');
-      form.set('model', 'synthetic');
+      const form = formOf({ model: 'synthetic' }, 'alone', 'clip.wav');
       const answer = fetch(`http://127.0.0.1:${gateway.port}/v1/audio/transcriptions`, {
         method: 'POST',
         body: form,

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
+import { formOf } from '../support/form-of.js';
 import { GatewayProcess } from '../support/gateway-process.js';
 import { silentWav } from '../support/http-request.js';
 import { Product } from '../support/product.js';
@@ -50,9 +51,7 @@ describeWith(REDIS)('a gateway behind Sentinels', () => {
   }
 
   async function transcribe(id: string): Promise<number> {
-    const form = new FormData();
-    form.set('model', 'alpha');
-    form.set('file', new Blob([new Uint8Array(silentWav())]), 'a.wav');
+    const form = formOf({ model: 'alpha' }, silentWav());
     const answer = await fetch(`http://127.0.0.1:${gateway.port}/v1/audio/transcriptions`, {
       method: 'POST',
       body: form,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import OpenAI, { toFile } from 'openai';
+import { formOf } from '../support/form-of.js';
 import { openaiAt } from '../support/openai-at.js';
 import { pcmWav } from '../support/pcm-wav.js';
 import { Product } from '../support/product.js';
@@ -35,10 +36,7 @@ const speak = (fields: object): Promise<Response> =>
   });
 
 const transcribe = async (fields: Readonly<Record<string, string>>, samples: Buffer) => {
-  const form = new FormData();
-  form.append('file', new Blob([pcmWav(samples, RATE)]), 'audio.wav');
-  for (const [name, value] of Object.entries({ response_format: 'json', ...fields }))
-    form.append(name, value);
+  const form = formOf({ response_format: 'json', ...fields }, pcmWav(samples, RATE), 'audio.wav');
   const answer = await fetch(`${product.url}/v1/audio/transcriptions`, {
     method: 'POST',
     body: form,

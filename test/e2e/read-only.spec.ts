@@ -4,6 +4,7 @@ import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, expect, it } from '@jest/globals';
+import { formOf } from '../support/form-of.js';
 import { freePort } from '../support/free-port.js';
 import { leftover } from '../support/leftovers.js';
 import { describeWith } from '../support/requires.js';
@@ -118,9 +119,7 @@ describeWith({ name: 'permission to mount', present: mayMount(), ofMachine: true
       };
       await until('ready', async () => (await fetch(`${url}/health/ready`)).ok);
 
-      const form = new FormData();
-      form.set('file', new Blob(['spooled to disk']), 'clip.wav');
-      form.set('model', 'synthetic');
+      const form = formOf({ model: 'synthetic' }, 'spooled to disk', 'clip.wav');
       const heard = await fetch(`${url}/v1/audio/transcriptions`, {
         method: 'POST',
         body: form,

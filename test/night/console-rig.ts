@@ -1,5 +1,6 @@
 import { type Page } from 'playwright-core';
 import { KeysFolder } from '../integration/auth/keys-folder.js';
+import { formOf } from '../support/form-of.js';
 import { type SettingOverrides } from '../support/gateway-process.js';
 import { Product } from '../support/product.js';
 import { syntheticModel } from '../support/synthetic-model.js';
@@ -133,10 +134,9 @@ export class ConsoleRig implements AsyncDisposable {
         body,
       });
     });
-    const form = new FormData();
-    form.set('purpose', 'batch');
-    form.set('file', new Blob([text.join('\n')]), 'lines.jsonl');
-    const file = (await (await this.ask('/v1/files', form)).json()) as { id: string };
+    const file = (await (
+      await this.ask('/v1/files', formOf({ purpose: 'batch' }, text.join('\n'), 'lines.jsonl'))
+    ).json()) as { id: string };
     const order = {
       input_file_id: file.id,
       endpoint: '/v1/chat/completions',
@@ -176,9 +176,7 @@ export class ConsoleRig implements AsyncDisposable {
   }
 
   #transcribe(text: string, priority: string, tenant: number): Promise<Response> {
-    const form = new FormData();
-    form.set('file', new Blob([text]), 'clip.wav');
-    form.set('model', 'whisper-small');
+    const form = formOf({ model: 'whisper-small' }, text, 'clip.wav');
     return this.ask(
       '/v1/audio/transcriptions',
       form,

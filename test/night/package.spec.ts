@@ -6,6 +6,7 @@ import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import { beforeAll, expect, it } from '@jest/globals';
 import { programFolders } from '../../scripts/setup/engine-packages.mjs';
+import { formOf } from '../support/form-of.js';
 import { freePort } from '../support/free-port.js';
 import { describeWith } from '../support/requires.js';
 import { temporaryFolder } from '../support/temporary-folder.js';
@@ -178,9 +179,7 @@ suite('the npm package in an empty folder', () => {
           input: 'Every request has a place in the queue.',
         }),
       });
-      const form = new FormData();
-      form.set('file', new Blob([await speech.arrayBuffer()]), 'speech.mp3');
-      form.set('model', 'whisper-1');
+      const form = formOf({ model: 'whisper-1' }, await speech.arrayBuffer(), 'speech.mp3');
       const transcript = await fetch(`${url}/v1/audio/transcriptions`, {
         method: 'POST',
         body: form,

@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from '@jest/globals';
+import { formOf } from '../support/form-of.js';
 import { type Product } from '../support/product.js';
 import { embeddedProduct, SLOWLY } from './products.js';
 
@@ -7,12 +8,7 @@ const json = (fields: object): RequestInit => ({
   headers: { 'content-type': 'application/json' },
   body: JSON.stringify(fields),
 });
-const upload = (): RequestInit => {
-  const body = new FormData();
-  body.set('model', 'synthetic');
-  body.set('file', new Blob([SLOWLY]), 'a.wav');
-  return { body };
-};
+const upload = (): RequestInit => ({ body: formOf({ model: 'synthetic' }, SLOWLY) });
 
 describe('cancel', () => {
   let product: Product;

@@ -1,6 +1,7 @@
 import { beforeAll, expect, it } from '@jest/globals';
 import OpenAI, { toFile } from 'openai';
 import { type ClusterProcess } from '../support/cluster-process.js';
+import { formOf } from '../support/form-of.js';
 import { openaiAt } from '../support/openai-at.js';
 import { describeWith, POSTGRES, REDIS } from '../support/requires.js';
 import { clusterProduct, SLOWLY } from './products.js';
@@ -27,9 +28,7 @@ describeWith(REDIS, POSTGRES)('a cluster', () => {
 
   it('loses no request of a gateway that is killed: another one completes it', async () => {
     const [victim, survivor] = cluster.of('gateway');
-    const body = new FormData();
-    body.set('model', 'synthetic');
-    body.set('file', new Blob([SLOWLY]), 'a.wav');
+    const body = formOf({ model: 'synthetic' }, SLOWLY);
     const headers = { prefer: 'respond-async', 'x-request-id': 'outlives' };
     const accepted = await fetch(`http://127.0.0.1:${victim!.port}/v1/audio/transcriptions`, {
       ...{ method: 'POST', body, headers },

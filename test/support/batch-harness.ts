@@ -23,7 +23,7 @@ import { type SettingOverrides } from './gateway-process.js';
 import { NodeProcess } from './node-process.js';
 import { type S3Server } from './s3-server.js';
 import { temporaryFolder } from './temporary-folder.js';
-import { pause, WAIT_LIMIT_MS } from './waiting.js';
+import { pause, until, WAIT_LIMIT_MS } from './waiting.js';
 
 export const TENANT = 'default';
 
@@ -221,14 +221,13 @@ export class BatchHarness implements AsyncDisposable {
     holds: (job: BatchJob) => boolean,
     limitMs = WAIT_LIMIT_MS,
   ): Promise<BatchJob> {
-    for (const endMs = performance.now() + limitMs; performance.now() < endMs; await pause(20)) {
-      const job = await this.job(id);
-      if (holds(job)) return job;
-    }
-    const logs = await Promise.all(this.processors.map(processor => processor.logTail()));
-    throw new Error(
-      `waited for: ${what}\n${JSON.stringify(await this.job(id))}\n${logs.join('\n')}`,
-    );
+    let job = await this.job(id);
+    const told = async () => [
+      JSON.stringify(job),
+      ...(await Promise.all(this.processors.map(processor => processor.logTail()))),
+    ];
+    await until(async () => holds((job = await this.job(id))), { what, limitMs, told });
+    return job;
   }
 
   untilEnd(id: string, limitMs?: number): Promise<BatchJob> {

@@ -4,11 +4,11 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { CountingServer } from './counting-server.js';
-import { GatewayProcess, type SettingOverrides } from './gateway-process.js';
+import { GatewayProcess, logTails, type SettingOverrides } from './gateway-process.js';
 import { RedisServer } from './redis-server.js';
 import { syntheticModel } from './synthetic-model.js';
 import { temporaryFolder } from './temporary-folder.js';
-import { pause, WAIT_LIMIT_MS } from './waiting.js';
+import { until } from './waiting.js';
 
 /** Requests at the server at the same time. */
 export const SLOTS = 8;
@@ -116,14 +116,8 @@ export class ChatCluster implements AsyncDisposable {
     });
   }
 
-  async until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-    const endMs = performance.now() + WAIT_LIMIT_MS;
-    while (performance.now() < endMs) {
-      if (await holds()) return;
-      await pause(10);
-    }
-    const logs = await Promise.all(this.gateways.map(({ process }) => process.logTail()));
-    throw new Error(`waited for: ${what}\n${logs.join('\n---\n')}`);
+  until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+    return until(holds, { what, told: () => logTails(this.gateways) });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -18,10 +18,11 @@ export const onDevice = (id: string, fields: object = {}, options: object = {}):
 
 /** A product and what is asked of it. */
 export class DeviceRig implements AsyncDisposable {
-  /** Processes of models that were alive at the same time, at most. */
-  most = 0;
   #watched = true;
-  readonly #pids = new Set<number>();
+  /** Of model processes, by their ids. */
+  readonly #models = new Map<number, string>();
+  /** Models whose processes were alive at the same time. */
+  readonly #together: (readonly string[])[] = [];
 
   private constructor(readonly product: Product) {
     void this.#watch();
@@ -38,7 +39,13 @@ export class DeviceRig implements AsyncDisposable {
 
   /** Model processes, by their ids, that are alive. */
   get alive(): readonly number[] {
-    return [...this.#pids].filter(pid => isAlive(pid));
+    return [...this.#models.keys()].filter(pid => isAlive(pid));
+  }
+
+  /** Of their processes, those that were alive at the same time, at most. */
+  most(...models: readonly string[]): number {
+    const counts = this.#together.map(alive => alive.filter(id => models.includes(id)).length);
+    return Math.max(0, ...counts);
   }
 
   async ask(model: string, priority: 'realtime' | 'batch' = 'batch', text = 'a') {
@@ -82,8 +89,8 @@ export class DeviceRig implements AsyncDisposable {
   async #watch(): Promise<void> {
     for (; this.#watched; await pause(100)) {
       const workers = await this.product.workers().catch(() => []);
-      for (const { pid } of workers) if (pid !== undefined) this.#pids.add(pid);
-      this.most = Math.max(this.most, this.alive.length);
+      for (const { pid, model } of workers) if (pid !== undefined) this.#models.set(pid, model);
+      this.#together.push(this.alive.map(pid => this.#models.get(pid)!));
     }
   }
 }

@@ -9,6 +9,10 @@ import { MetricsScrape } from './metrics-scrape.js';
 import { NodeProcess } from './node-process.js';
 import { pause, WAIT_LIMIT_MS } from './waiting.js';
 
+/** Of their logs. */
+export const logTails = (gateways: readonly GatewayProcess[]): Promise<string[]> =>
+  Promise.all(gateways.map(({ process }) => process.logTail()));
+
 export type SettingOverrides = Partial<Record<SettingPath, string | number>>;
 
 export interface GatewayProcessOptions {

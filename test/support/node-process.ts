@@ -61,6 +61,11 @@ export class NodeProcess implements AsyncDisposable {
     );
   }
 
+  /** Of a server, as soon as it listens. */
+  async port(): Promise<number> {
+    return (await this.message<{ type: 'listening'; port: number }>('listening')).port;
+  }
+
   /**
    * `work`, or a rejection that quotes the log when the process ends before it is done.
    */

@@ -22,7 +22,7 @@ import {
 import { leftover } from './leftovers.js';
 import { aKey } from './requests.js';
 import { syntheticModel } from './synthetic-model.js';
-import { WAIT_LIMIT_MS } from './waiting.js';
+import { until } from './waiting.js';
 
 const path = (name: string): string => fileURLToPath(new URL(name, import.meta.url));
 
@@ -85,12 +85,11 @@ export async function workerThat(
   pool: WorkerPoolService,
   condition: (worker: WorkerView) => boolean,
 ): Promise<WorkerView> {
-  for (const endMs = performance.now() + WAIT_LIMIT_MS; performance.now() < endMs;) {
-    const found = pool.workers().find(condition);
-    if (found) return found;
-    await new Promise(resolve => setTimeout(resolve, 5));
-  }
-  throw new Error(`waited for ${condition.toString()} in ${JSON.stringify(pool.workers())}`);
+  let found: WorkerView | undefined;
+  await until(() => (found = pool.workers().find(condition)) !== undefined, {
+    ...{ what: condition.toString(), everyMs: 5, told: () => JSON.stringify(pool.workers()) },
+  });
+  return found!;
 }
 
 export const isReady = ({ state }: WorkerView): boolean => state === 'ready' || state === 'busy';

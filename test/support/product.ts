@@ -1,5 +1,6 @@
 import { type ModelSpec } from '../../src/platform/config/model-spec.js';
 import { settingsFrom } from '../../src/platform/config/settings.js';
+import { formOf } from './form-of.js';
 import {
   GatewayProcess,
   type GatewayProcessOptions,
@@ -8,7 +9,7 @@ import {
 import { HostedWorkers } from './hosted-worker.js';
 import { leftover } from './leftovers.js';
 import { temporaryFolder } from './temporary-folder.js';
-import { pause, WAIT_LIMIT_MS } from './waiting.js';
+import { until } from './waiting.js';
 
 interface WorkerSummary {
   readonly id: string;
@@ -78,9 +79,7 @@ export class Product implements AsyncDisposable {
       deadlineMs?: number;
     } = {},
   ): Promise<Response> {
-    const form = new FormData();
-    form.set('file', new Blob([text]), 'clip.wav');
-    form.set('model', options.model ?? 'synthetic');
+    const form = formOf({ model: options.model ?? 'synthetic' }, text, 'clip.wav');
     const headers: Record<string, string> = { connection: 'close' };
     if (options.id) headers['x-request-id'] = options.id;
     if (options.priority) headers['x-priority'] = options.priority;
@@ -104,12 +103,8 @@ export class Product implements AsyncDisposable {
   /**
    * Resolves when the admin listing shows what is wanted; a gate on state, not on time.
    */
-  async until(what: string, holds: () => Promise<boolean>): Promise<void> {
-    for (const endMs = performance.now() + WAIT_LIMIT_MS; performance.now() < endMs;) {
-      if (await holds()) return;
-      await pause(20);
-    }
-    throw new Error(`waited for: ${what}\n${await this.gateway.process.logTail()}`);
+  until(what: string, holds: () => Promise<boolean>): Promise<void> {
+    return until(holds, { what, everyMs: 50, told: () => this.gateway.process.logTail() });
   }
 
   allReady(): Promise<void> {

@@ -23,6 +23,24 @@ export class HandshakeRefused extends Error {
   }
 }
 
+/** 101, or the status that the opening request is refused with. */
+export function handshakeStatus(
+  url: string,
+  headers: Record<string, string>,
+  protocols: string[] = [],
+): Promise<number> {
+  const address = `${url.replace(/^http/, 'ws')}/v1/realtime`;
+  const socket = new WebSocket(address, protocols, { headers });
+  return new Promise(resolve => {
+    socket.on('error', () => undefined);
+    socket.on('unexpected-response', (_request, { statusCode = 0 }) => resolve(statusCode));
+    socket.on('open', () => {
+      resolve(101);
+      socket.close(1000);
+    });
+  });
+}
+
 /**
  * A plain client of `/v1/realtime` that keeps every event and waits for those
  * a spec names.

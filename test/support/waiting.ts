@@ -6,18 +6,28 @@ export const WAIT_LIMIT_MS = 240_000;
 
 export const pause = (ms: number): Promise<void> => new Promise(next => setTimeout(next, ms));
 
-/**
- * Asks until `condition` holds. A bench that measures the instant asks again at once: 0.
- * @returns false when `limitMs` passed first.
- */
+export interface Wait {
+  /** Of what is waited for; absent: the condition itself. */
+  readonly what?: string;
+  readonly limitMs?: number;
+  /** A bench that measures the instant asks again at once: 0. */
+  readonly everyMs?: number;
+  /** For the error, such as the ends of logs. */
+  readonly told?: () => unknown;
+}
+
+/** Asks until `condition` holds. @throws Error that says what was waited for */
 export async function until(
   condition: () => boolean | Promise<boolean>,
-  { limitMs = WAIT_LIMIT_MS, everyMs = 20 } = {},
-): Promise<boolean> {
-  for (const endMs = performance.now() + limitMs; performance.now() < endMs;) {
-    if (await condition()) return true;
+  { what = condition.toString(), limitMs = WAIT_LIMIT_MS, everyMs = 20, told }: Wait = {},
+): Promise<void> {
+  const endMs = performance.now() + limitMs;
+  while (!(await condition())) {
+    if (performance.now() >= endMs) {
+      const lines = [`waited ${limitMs} ms for: ${what}`, await told?.()].flat();
+      throw new Error(lines.join('\n---\n'));
+    }
     // A condition that asks nobody would hold up what it waits for.
     await (everyMs > 0 ? pause(everyMs) : new Promise(next => setImmediate(next)));
   }
-  return false;
 }

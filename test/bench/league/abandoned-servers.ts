@@ -1,11 +1,10 @@
 import { writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
-import { freePort } from '../../support/free-port.js';
 import { Product } from '../../support/product.js';
 import { type RealModels } from '../../support/real-models.js';
 import { type Device } from './abandoned-routes.js';
-import { litellm, type Peer, python } from './peer-packages.js';
+import { litellm, litellmArgs, type Peer, python } from './peer-packages.js';
 import { type Server, startPeer } from './peer-process.js';
 
 /** What is abandoned: callers see `url`, and its processes below `pid` compute. */
@@ -53,10 +52,9 @@ const modelFileOf = (models: readonly ModelSpec[]): string =>
 export async function llamaCpp(real: RealModels, folder: string): Promise<AbandonedServer> {
   const peer = await python('xllamacpp', 'xllamacpp==2026.10.11549');
   const script = resolve('test/bench/league/peers/llama_cpp.py');
-  const start = async (name: string, ...more: readonly string[]): Promise<Server> => {
-    const port = await freePort();
-    const args = [script, modelFileOf(real.models), String(port), ...more];
-    return startPeer({ name, peer, args, env: {}, folder, port, answers: isUp(port) });
+  const start = (name: string, ...more: readonly string[]): Promise<Server> => {
+    const args = (port: number) => [script, modelFileOf(real.models), String(port), ...more];
+    return startPeer({ name, peer, args, folder, answers: isUp() });
   };
   const text = await start('llama.cpp');
   const vectors = await start('llama.cpp-vectors', 'embeddings').catch(async (error: unknown) => {
@@ -82,11 +80,11 @@ export async function fasterWhisper(real: RealModels, folder: string): Promise<A
       models: [{ ...model, translate_options: transcribe }],
     }),
   );
-  const port = await freePort();
-  const args = ['--config', config, '--host', '127.0.0.1', '--port', String(port)];
   const peer = { ...found, program };
-  const start = { name: 'faster-whisper-server', peer, args, env: {}, folder, port };
-  const speech = await startPeer({ ...start, answers: isUp(port) });
+  const speech = await startPeer({
+    ...{ name: 'faster-whisper-server', peer, folder, answers: isUp() },
+    args: port => ['--config', config, '--host', '127.0.0.1', '--port', String(port)],
+  });
   return served('faster-whisper-server', peer, { speech });
 }
 
@@ -96,7 +94,6 @@ export async function litellmBefore(
   folder: string,
 ): Promise<AbandonedServer> {
   const peer = await litellm();
-  const port = await freePort();
   const devices = (Object.keys(MODELS) as Device[]).filter(device => upstream.url(device));
   const list = devices.map(device => ({
     model_name: MODELS[device],
@@ -108,8 +105,6 @@ export async function litellmBefore(
   }));
   const config = join(folder, 'litellm.json');
   await writeFile(config, JSON.stringify({ model_list: list }));
-  const own = ['--host', '127.0.0.1', '--port', String(port)];
-  const args = ['--config', config, ...own, '--num_workers', '1', '--telemetry', 'False'];
   const env = {
     ...{ LITELLM_LOG: 'ERROR', LITELLM_MODE: 'PRODUCTION' },
     // Else it asks another host for the prices of models first.
@@ -118,16 +113,17 @@ export async function litellmBefore(
     LITELLM_DANGEROUSLY_PERMIT_WEAK_OR_UNSET_MASTER_KEY: 'true',
   };
   const name = `litellm-${upstream.name}`;
-  const answers = isUp(port, '/health/liveliness');
-  const start = { name, peer, args, env, folder, port, answers };
-  const server = await startPeer(start).catch(async (error: unknown) => {
+  const server = await startPeer({
+    ...{ name, peer, folder, env: () => env, answers: isUp('/health/liveliness') },
+    args: port => litellmArgs(config, port),
+  }).catch(async (error: unknown) => {
     await upstream[Symbol.asyncDispose]();
     throw error;
   });
   return {
     ...upstream,
     ...{ name: `LiteLLM before ${upstream.name}`, version: peer.version },
-    url: device => upstream.url(device) && `http://127.0.0.1:${port}`,
+    url: device => upstream.url(device) && `http://127.0.0.1:${server.port}`,
     [Symbol.asyncDispose]: async () => {
       await server[Symbol.asyncDispose]();
       await upstream[Symbol.asyncDispose]();
@@ -151,8 +147,8 @@ function served(
 }
 
 const isUp =
-  (port: number, path = '/health') =>
-  async (signal: AbortSignal): Promise<boolean> => {
+  (path = '/health') =>
+  async (port: number, signal: AbortSignal): Promise<boolean> => {
     const answer = await fetch(`http://127.0.0.1:${port}${path}`, { signal }).catch(
       () => undefined,
     );

@@ -1,16 +1,14 @@
 import { readFileSync } from 'node:fs';
 import { mkdir } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { freePort } from '../../support/free-port.js';
 import { GatewayProcess } from '../../support/gateway-process.js';
-import { HttpConnection } from '../../support/http-connection.js';
 import { silentWav, transcriptionRequest } from '../../support/http-request.js';
 import { processTree } from '../../support/process-tree.js';
 import { benchModel } from '../support/bench-model.js';
 import { siblingModule } from '../support/sibling-module.js';
 import { DEVICE, type DeviceModel } from './device-models.js';
-import { type Peer, python } from './peer-packages.js';
-import { type Server, startPeer } from './peer-process.js';
+import { python, versionOf } from './peer-packages.js';
+import { isAnswered, type PeerStart, type Server, serverOf, startPeer } from './peer-process.js';
 
 /** `bulk` has time; `urgent` has not, where a contestant can be told so. */
 export type RequestKind = 'ordinary' | 'bulk' | 'urgent';
@@ -37,7 +35,7 @@ export async function switchyard(folder: string): Promise<Contestant> {
   const gateway = await GatewayProcess.start(models, {}, { folder });
   const { pid } = gateway.process.child;
   return {
-    ...{ name: 'switchyard', version: '', port: gateway.port, pid },
+    ...serverOf(gateway, 'switchyard'),
     request: ({ model = 'fixed', kind, deadlineMs } = {}) =>
       transcriptionRequest({
         ...{ model, priority: kind === 'urgent' ? 'realtime' : 'batch' },
@@ -47,14 +45,10 @@ export async function switchyard(folder: string): Promise<Contestant> {
       processTree(pid)
         .filter(({ command }) => command.startsWith('switchyard worker '))
         .map(worker => worker.pid),
-    [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
   };
 }
 
-interface PeerApp {
-  readonly name: string;
-  readonly peer: Peer;
-  readonly args: (port: number) => readonly string[];
+interface PeerApp extends Pick<PeerStart, 'name' | 'peer' | 'args'> {
   /** Of the upload; default: as it is. */
   readonly body?: (upload: object) => object;
 }
@@ -65,32 +59,18 @@ async function started(
 ): Promise<Contestant> {
   const own = join(folder, name);
   await mkdir(own);
-  const port = await freePort();
   const pidFile = join(own, 'device.pid');
-  const env = {
-    ...{
-      PEER_PORT: String(port),
-      PEER_FOLDER: own,
-      DEVICE_COSTS: JSON.stringify(DEVICE.costs),
-    },
+  const env = (port: number) => ({
+    ...{ PEER_PORT: String(port), PEER_FOLDER: own, DEVICE_COSTS: JSON.stringify(DEVICE.costs) },
     ...{ DEVICE_PID_FILE: pidFile, PYTHONPATH: APPS, PYTHONDONTWRITEBYTECODE: '1' },
     // Neither asks the network for anything.
     ...{ RAY_USAGE_STATS_ENABLED: '0', BENTOML_DO_NOT_TRACK: 'True', BENTOML_HOME: own },
-  };
+  });
   const request = ({ model = 'fixed', kind }: RequestOptions = {}): Buffer =>
     jsonRequest(body({ model, audio: AUDIO }), kind === 'bulk' ? 'X-Priority: bulk\r\n' : '');
-  const answers = () => isAnswered(port, request());
-  const server = await startPeer({
-    name,
-    peer,
-    args: args(port),
-    env,
-    folder,
-    port,
-    answers,
-  });
+  const answers = (port: number) => isAnswered(port, request());
   return {
-    ...server,
+    ...(await startPeer({ name, peer, args, env, folder, answers })),
     request,
     devicePids: () => [Number(readFileSync(pidFile, 'ascii'))],
   };
@@ -103,13 +83,6 @@ function jsonRequest(value: object, headers: string): Buffer {
   const body = JSON.stringify(value);
   const head = `Host: localhost\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
   return Buffer.from(`POST /transcribe HTTP/1.1\r\n${head}${headers}\r\n${body}`);
-}
-
-async function isAnswered(port: number, request: Buffer): Promise<boolean> {
-  const connection = new HttpConnection(port);
-  const { status } = await connection.exchange(request);
-  connection.destroy();
-  return status === 200;
 }
 
 const script = (file: string) => (): readonly string[] => [join(APPS, file)];
@@ -136,14 +109,8 @@ const ray = async (folder: string) =>
 const bentoml = async (folder: string) => {
   const { program, version } = await python('bentoml', 'bentoml');
   const peer = { program: join(dirname(program), 'bentoml'), args: [], version };
-  const place = ['--working-dir', APPS, '--host', '127.0.0.1'];
-  const args = (port: number) => [
-    'serve',
-    'peer_bentoml:Transcriber',
-    ...place,
-    '--port',
-    String(port),
-  ];
+  const place = ['--working-dir', APPS, '--host', '127.0.0.1', '--port'];
+  const args = (port: number) => ['serve', 'peer_bentoml:Transcriber', ...place, String(port)];
   return started(folder, {
     name: 'bentoml',
     peer,
@@ -154,10 +121,8 @@ const bentoml = async (folder: string) => {
 
 /** The release that this project has. */
 const bullmq = async (folder: string) => {
-  const { version } = JSON.parse(
-    readFileSync(resolve('node_modules/bullmq/package.json'), 'utf8'),
-  ) as Peer;
   const args = [siblingModule(import.meta.url, './peers/bullmq-http')];
+  const version = await versionOf('node_modules/bullmq');
   const peer = { program: process.execPath, args, version };
   return started(folder, { name: 'bullmq', peer, args: () => [] });
 };

@@ -1,15 +1,13 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
-import { freePort } from '../../support/free-port.js';
 import {
   GatewayProcess,
   type GatewayProcessOptions,
   type SettingOverrides,
 } from '../../support/gateway-process.js';
-import { HttpConnection } from '../../support/http-connection.js';
-import { haproxy, litellm, nginx, portkey } from './peer-packages.js';
-import { type PeerStart, type Server, startPeer } from './peer-process.js';
+import { haproxy, litellm, litellmArgs, nginx, portkey } from './peer-packages.js';
+import { isAnswered, type PeerStart, type Server, serverOf, startPeer } from './peer-process.js';
 
 /** A way from a client to the upstream. Without a `pid` there is nothing between. */
 export interface Contestant extends Server {
@@ -62,42 +60,24 @@ export async function switchyard(
   const own = join(folder, name);
   await mkdir(own, { recursive: true });
   const gateway = await gatewayTo(upstreamPort, {}, { folder: own, clone });
-  const { port, process } = gateway;
-  const dispose = () => gateway[Symbol.asyncDispose]();
-  return {
-    name,
-    version: '',
-    port,
-    pid: process.child.pid,
-    headers: {},
-    [Symbol.asyncDispose]: dispose,
-  };
+  return { ...serverOf(gateway, name), headers: {} };
 }
 
 /** By its README; the upstream is named in every request. */
 async function portkeyGateway({ folder, upstreamPort }: Place): Promise<Contestant> {
-  const peer = await portkey();
-  const port = await freePort();
   const headers = {
     ...{ authorization: 'Bearer none', 'x-portkey-provider': 'openai' },
     'x-portkey-custom-host': `http://127.0.0.1:${upstreamPort}/v1`,
   };
   const env = { NODE_ENV: 'production', TRUSTED_CUSTOM_HOSTS: '127.0.0.1,localhost' };
   return started({
-    name: 'portkey',
-    peer,
-    args: [`--port=${port}`],
-    env,
-    folder,
-    port,
-    headers,
+    ...{ name: 'portkey', peer: await portkey(), folder, headers, env: () => env },
+    args: port => [`--port=${port}`],
   });
 }
 
 /** By its documentation of the proxy: one worker. */
 async function litellmProxy({ folder, upstreamPort }: Place): Promise<Contestant> {
-  const peer = await litellm();
-  const port = await freePort();
   const params = {
     model: 'openai/bench',
     api_base: `http://127.0.0.1:${upstreamPort}/v1`,
@@ -108,16 +88,6 @@ async function litellmProxy({ folder, upstreamPort }: Place): Promise<Contestant
     config,
     JSON.stringify({ model_list: [{ model_name: 'bench', litellm_params: params }] }),
   );
-  const args = [
-    '--config',
-    config,
-    '--port',
-    String(port),
-    '--num_workers',
-    '1',
-    '--telemetry',
-    'False',
-  ];
   const key = 'sk-0123456789abcdef0123456789abcdef';
   const env = {
     LITELLM_LOG: 'ERROR',
@@ -125,81 +95,51 @@ async function litellmProxy({ folder, upstreamPort }: Place): Promise<Contestant
     LITELLM_MASTER_KEY: key,
   };
   return started({
-    name: 'litellm',
-    peer,
-    args,
-    env,
-    folder,
-    port,
+    ...{ name: 'litellm', peer: await litellm(), folder, env: () => env },
     headers: { authorization: `Bearer ${key}` },
+    args: port => litellmArgs(config, port),
   });
 }
 
 /** The floor: a proxy in C that does not read what it passes on. */
 async function nginxProxy({ folder, upstreamPort }: Place): Promise<Contestant> {
-  const peer = await nginx();
-  const port = await freePort();
   const config = join(folder, 'nginx.conf');
   await mkdir(join(folder, 'temp'), { recursive: true });
   const paths = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi'];
   const temporary = paths.map(name => `${name}_temp_path ${folder}/temp/${name};`).join(' ');
   const upstream = `upstream bench { server 127.0.0.1:${upstreamPort}; keepalive 64; }`;
   const proxy = 'proxy_http_version 1.1; proxy_set_header Connection ""; proxy_buffering off;';
-  await writeFile(
-    config,
+  const text = (port: number): string =>
     `daemon off; worker_processes 1; pid ${folder}/nginx.pid; error_log stderr; events { worker_connections 1024; }
      http { access_log off; ${temporary} keepalive_requests 1000000; ${upstream}
-     server { listen 127.0.0.1:${port}; location / { proxy_pass http://bench; ${proxy} } } }`,
-  );
+     server { listen 127.0.0.1:${port}; location / { proxy_pass http://bench; ${proxy} } } }`;
   return started({
-    name: 'nginx',
-    peer,
-    args: ['-p', folder, '-c', config],
-    env: {},
-    folder,
-    port,
-    headers: {},
+    ...{ name: 'nginx', peer: await nginx(), folder, headers: {} },
+    args: port => writeFile(config, text(port)).then(() => ['-p', folder, '-c', config]),
   });
 }
 
 /** The other floor: it reads heads, and passes bodies on as they come. */
 async function haproxyProxy({ folder, upstreamPort }: Place): Promise<Contestant> {
-  const peer = await haproxy();
-  const port = await freePort();
   const config = join(folder, 'haproxy.cfg');
   const defaults = ['mode http', 'option http-no-delay', 'http-reuse always'];
   const limits = ['connect', 'client', 'server'].map(side => `timeout ${side} 60s`);
-  const listen = [`bind 127.0.0.1:${port}`, `server upstream 127.0.0.1:${upstreamPort}`];
-  const lines = [
-    'global',
-    'nbthread 1',
-    'defaults',
-    ...defaults,
-    ...limits,
-    'listen bench',
-    ...listen,
-    '',
+  const lines = (port: number): readonly string[] => [
+    ...['global', 'nbthread 1', 'defaults', ...defaults, ...limits, 'listen bench'],
+    ...[`bind 127.0.0.1:${port}`, `server upstream 127.0.0.1:${upstreamPort}`, ''],
   ];
-  await writeFile(config, lines.join('\n'));
   return started({
-    name: 'haproxy',
-    peer,
-    args: ['-db', '-f', config],
-    env: {},
-    folder,
-    port,
-    headers: {},
+    ...{ name: 'haproxy', peer: await haproxy(), folder, headers: {} },
+    args: port => writeFile(config, lines(port).join('\n')).then(() => ['-db', '-f', config]),
   });
 }
 
 async function started(
   start: Omit<PeerStart, 'answers'> & Pick<Contestant, 'headers'>,
 ): Promise<Contestant> {
-  const { headers, port } = start;
-  const server = await startPeer({
-    ...start,
-    answers: () => answers({ port, headers }, false),
-  });
+  const { headers } = start;
+  const request = chatRequest({ headers }, false);
+  const server = await startPeer({ ...start, answers: port => isAnswered(port, request) });
   return { ...server, headers };
 }
 
@@ -214,17 +154,6 @@ export function chatRequest({ headers }: Pick<Contestant, 'headers'>, stream: bo
   const own = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`);
   const head = `Host: localhost\r\nContent-Type: application/json\r\nContent-Length: ${Buffer.byteLength(body)}\r\n`;
   return Buffer.from(`POST /v1/chat/completions HTTP/1.1\r\n${head}${own.join('')}\r\n${body}`);
-}
-
-/** Does it answer such a chat at all? */
-export async function answers(
-  contestant: Pick<Contestant, 'port' | 'headers'>,
-  stream: boolean,
-): Promise<boolean> {
-  const connection = new HttpConnection(contestant.port);
-  const { status } = await connection.exchange(chatRequest(contestant, stream));
-  connection.destroy();
-  return status === 200;
 }
 
 export const PEERS = {

@@ -1,5 +1,4 @@
 import { type ChildProcess } from 'node:child_process';
-import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { Queue } from 'bullmq';
 import { RedisServer } from '../../support/redis-server.js';
@@ -17,7 +16,7 @@ import {
   POLL_MS,
   run,
 } from './job-runner.js';
-import { python } from './peer-packages.js';
+import { python, versionOf } from './peer-packages.js';
 
 /** A script starts over: it has nothing to go on from. */
 class ScriptJob implements JobRunner {
@@ -118,12 +117,9 @@ async function openaiScript(): Promise<JobContestant> {
 
 /** The product's own dependency. */
 async function bullmq(): Promise<JobContestant> {
-  const { version } = JSON.parse(await readFile('node_modules/bullmq/package.json', 'utf8')) as {
-    version: string;
-  };
   return {
     name: 'bullmq',
-    version,
+    version: await versionOf('node_modules/bullmq'),
     start: async place => new BullmqJob(place, await RedisServer.start()),
   };
 }

@@ -32,14 +32,14 @@ export async function portkey(): Promise<Peer> {
   const home = join(path, 'node_modules', '@portkey-ai', 'gateway');
   if (!existsSync(home))
     await run('npm', ['install', '--prefix', path, '--no-audit', '@portkey-ai/gateway'], OPTIONS);
-  const { version } = JSON.parse(await readFile(join(home, 'package.json'), 'utf8')) as {
-    version: string;
-  };
-  return {
-    program: process.execPath,
-    args: [join(home, 'build', 'start-server.js'), '--headless'],
-    version,
-  };
+  const args = [join(home, 'build', 'start-server.js'), '--headless'];
+  return { program: process.execPath, args, version: await versionOf(home) };
+}
+
+/** Of an npm package. */
+export async function versionOf(folder: string): Promise<string> {
+  const text = await readFile(join(folder, 'package.json'), 'utf8');
+  return (JSON.parse(text) as { version: string }).version;
 }
 
 /** https://pypi.org/project/litellm/ */
@@ -47,6 +47,11 @@ export async function litellm(): Promise<Peer> {
   const { program, version } = await python('litellm', 'litellm[proxy]==1.106.2');
   return { program: join(dirname(program), 'litellm'), args: [], version };
 }
+
+export const litellmArgs = (config: string, port: number): readonly string[] => [
+  ...['--config', config, '--host', '127.0.0.1', '--port', String(port)],
+  ...['--num_workers', '1', '--telemetry', 'False'],
+];
 
 /**
  * A Python whose virtual environment has these packages.
@@ -69,50 +74,31 @@ export async function python(name: string, ...packages: readonly string[]): Prom
   return { program, args: [], version: stdout.trim() };
 }
 
-export async function nginx(): Promise<Peer> {
-  const peer = await unpacked('nginx');
-  const { stderr } = await run(peer.program, ['-v'], {
-    ...OPTIONS,
-    env: { ...process.env, ...peer.env },
-  });
-  return { ...peer, version: /nginx\/(\S+)/.exec(stderr)?.[1] ?? 'unknown' };
-}
+export const nginx = (): Promise<Peer> => unpacked('nginx', /nginx\/(\S+)/);
 
-export async function haproxy(): Promise<Peer> {
-  const peer = await unpacked('haproxy');
-  const { stdout } = await run(peer.program, ['-v'], {
-    ...OPTIONS,
-    env: { ...process.env, ...peer.env },
-  });
-  return { ...peer, version: /version (\S+)/.exec(stdout)?.[1] ?? 'unknown' };
-}
+export const haproxy = (): Promise<Peer> => unpacked('haproxy', /version (\S+)/);
 
 /**
  * A server from Debian and what it depends on that is not here, unpacked
  * without being installed.
  */
-async function unpacked(name: string): Promise<Omit<Peer, 'version'>> {
+async function unpacked(name: string, told: RegExp): Promise<Peer> {
   const path = await folder(name);
   const program = join(path, 'usr', 'sbin', name);
   if (!existsSync(program)) {
-    const plan = [
-      'install',
-      '--print-uris',
-      '--reinstall',
-      '--yes',
-      '--no-install-recommends',
-      name,
-    ];
-    const { stdout } = await run('apt-get', plan, OPTIONS);
+    const plan = ['--print-uris', '--reinstall', '--yes', '--no-install-recommends', name];
+    const { stdout } = await run('apt-get', ['install', ...plan], OPTIONS);
     const names = [...stdout.matchAll(/^'\S+' ([^_\s]+)_/gm)].map(([, wanted]) => wanted!);
     await run('apt-get', ['download', ...names], { ...OPTIONS, cwd: path });
     const files = readdirSync(path).filter(file => file.endsWith('.deb'));
     for (const file of files) await run('dpkg-deb', ['-x', file, path], { ...OPTIONS, cwd: path });
   }
   const machine = process.arch === 'arm64' ? 'aarch64' : 'x86_64';
-  return {
-    program,
-    args: [],
-    env: { LD_LIBRARY_PATH: join(path, 'usr', 'lib', `${machine}-linux-gnu`) },
-  };
+  const env = { LD_LIBRARY_PATH: join(path, 'usr', 'lib', `${machine}-linux-gnu`) };
+  const { stdout, stderr } = await run(program, ['-v'], {
+    ...OPTIONS,
+    env: { ...process.env, ...env },
+  });
+  const version = told.exec(stdout + stderr)?.[1] ?? 'unknown';
+  return { program, args: [], env, version };
 }

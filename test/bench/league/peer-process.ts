@@ -3,6 +3,9 @@ import { once } from 'node:events';
 import { createWriteStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { freePort } from '../../support/free-port.js';
+import { type GatewayProcess } from '../../support/gateway-process.js';
+import { HttpConnection } from '../../support/http-connection.js';
 import { processTree } from '../../support/process-tree.js';
 import { pause } from '../../support/waiting.js';
 import { progress } from '../support/bench-result.js';
@@ -20,15 +23,30 @@ export interface Server extends AsyncDisposable {
   readonly pid?: number | undefined;
 }
 
-export interface PeerStart extends Pick<Server, 'name' | 'port'> {
+export interface PeerStart {
+  readonly name: string;
   readonly peer: Peer;
-  readonly args: readonly string[];
-  readonly env: NodeJS.ProcessEnv;
+  readonly args: (port: number) => readonly string[] | Promise<readonly string[]>;
+  readonly env?: (port: number) => NodeJS.ProcessEnv;
   /** For its log. */
   readonly folder: string;
   /** Whether it serves requests yet; may wait for it. */
-  readonly answers: (signal: AbortSignal) => Promise<boolean>;
+  readonly answers: (port: number, signal: AbortSignal) => Promise<boolean>;
 }
+
+/** An answer to this request. */
+export async function isAnswered(port: number, request: Buffer): Promise<boolean> {
+  const connection = new HttpConnection(port);
+  const { status } = await connection.exchange(request);
+  connection.destroy();
+  return status === 200;
+}
+
+/** Ours, in a league. */
+export const serverOf = (gateway: GatewayProcess, name: string): Server => ({
+  ...{ name, version: '', port: gateway.port, pid: gateway.process.child.pid },
+  [Symbol.asyncDispose]: () => gateway[Symbol.asyncDispose](),
+});
 
 /** Python programs import for minutes beside other work. */
 const READY_MS = 300_000;
@@ -45,11 +63,11 @@ export async function startPeer({
   args,
   env,
   folder,
-  port,
   answers,
 }: PeerStart): Promise<Server> {
-  const child = spawn(peer.program, [...peer.args, ...args], {
-    env: { ...process.env, ...peer.env, ...env },
+  const port = await freePort();
+  const child = spawn(peer.program, [...peer.args, ...(await args(port))], {
+    env: { ...process.env, ...peer.env, ...env?.(port) },
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   const logFile = join(folder, `${name}.log`);
@@ -70,7 +88,7 @@ export async function startPeer({
   };
   for (const endMs = performance.now() + READY_MS; performance.now() < endMs; await pause(250)) {
     const { pid } = child;
-    if (await answers(AbortSignal.timeout(ASK_MS)))
+    if (await answers(port, AbortSignal.timeout(ASK_MS)))
       return { name, version: peer.version, port, pid, [Symbol.asyncDispose]: dispose };
     if (child.exitCode !== null || child.signalCode !== null) break;
   }

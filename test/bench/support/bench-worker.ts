@@ -34,9 +34,7 @@ export class BenchWorker implements AsyncDisposable {
       env: { [WORKER_SPEC_VARIABLE]: JSON.stringify(specOf(model, limits)) },
       folder,
     });
-    const listening = worker.message<{ type: 'listening'; port: number }>('listening');
-    const ready = worker.message<{ type: 'ready' }>('ready');
-    const [{ port }] = await Promise.all([listening, ready]);
+    const [port] = await Promise.all([worker.port(), worker.message('ready')]);
     return new BenchWorker(worker, `127.0.0.1:${port}`);
   }
 

@@ -15,7 +15,7 @@ export class PassthroughProcess implements AsyncDisposable {
       env: { BENCH_WORKER_ADDRESS: workerAddress },
       folder,
     });
-    const { port } = await peer.message<{ type: 'listening'; port: number }>('listening');
+    const port = await peer.port();
     return new PassthroughProcess(peer, port);
   }
 

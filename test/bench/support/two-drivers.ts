@@ -93,7 +93,7 @@ async function cancelledElsewhere(
     void caller.transcribe(id, 'realtime');
     const runs = async () =>
       (await cancels.call('GET', `/v1/requests/${id}`)).body.includes('"running"');
-    if (!(await until(runs, { everyMs: 0 }))) throw new Error(`${BENCH_MODEL}: ${id} never ran`);
+    await until(runs, { everyMs: 0, what: `${BENCH_MODEL}: ${id} runs` });
     series.push((await caller.cancel()).callerMs);
   }
   caller.close();

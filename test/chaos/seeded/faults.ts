@@ -1,3 +1,4 @@
+import { formOf } from '../../support/form-of.js';
 import { pause } from '../../support/waiting.js';
 import { untilListening } from './cluster-topology.js';
 import { BLOW, type Blow, BOTH, CLUSTER, type Fault, OUTAGES } from './fault.js';
@@ -56,9 +57,11 @@ const told =
 /** A tenant whose inputs end each worker that hears them, one after the other. */
 async function poison({ topology, ledger, log }: Blow): Promise<void> {
   for (let number = 1; number <= POISONS; number++) {
-    const body = new FormData();
-    body.set('file', new Blob([`${POISON} ${number} ${performance.now()}`]), 'clip.wav');
-    body.set('model', 'synthetic');
+    const body = formOf(
+      { model: 'synthetic' },
+      `${POISON} ${number} ${performance.now()}`,
+      'clip.wav',
+    );
     const signal = AbortSignal.timeout(POISON_MS);
     const headers = { authorization: `Bearer ${topology.keys.initech!}` };
     const answer = await fetch(`${topology.url}/v1/audio/transcriptions`, {

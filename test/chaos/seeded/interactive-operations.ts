@@ -1,3 +1,4 @@
+import { formOf } from '../../support/form-of.js';
 import { type Entry } from './ledger.js';
 import { heardInFile, saidTo } from './models.js';
 import { expectSame, type Operation, opened, type Turn, uniqueWords } from './operation.js';
@@ -22,9 +23,7 @@ const headersOf = ({ id, random }: Turn): Record<string, string> => ({
 
 export function transcriptQuestion(turn: Turn): Question {
   const content = `audio of ${uniqueWords(turn)}`;
-  const form = new FormData();
-  form.set('file', new Blob([content]), 'clip.wav');
-  form.set('model', 'synthetic');
+  const form = formOf({ model: 'synthetic' }, content, 'clip.wav');
   return {
     path: '/v1/audio/transcriptions',
     sent: { method: 'POST', headers: headersOf(turn), body: form },

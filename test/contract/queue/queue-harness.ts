@@ -97,9 +97,8 @@ export abstract class QueueHarness {
     return order;
   }
 
-  async until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-    const held = await until(holds, { limitMs: 30_000, everyMs: 2 });
-    if (!held) throw new Error(`waited 30 s for: ${what}`);
+  until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+    return until(holds, { what, limitMs: 30_000, everyMs: 2 });
   }
 
   /** A worker of the model is there from now on. */

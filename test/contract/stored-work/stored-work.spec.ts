@@ -6,7 +6,7 @@ import { StoredAnswers } from '../../../src/gateway/stored-work/stored-answers.j
 import { StoredLeases } from '../../../src/gateway/stored-work/stored-leases.js';
 import { StoredWork } from '../../../src/gateway/stored-work/stored-work.js';
 import { StoredRequestStore } from '../../../src/platform/database/stored-request-store.js';
-import { errorOf, GatewayRig, until } from '../../integration/api/gateway-rig.js';
+import { expectError, GatewayRig, until } from '../../integration/api/gateway-rig.js';
 import { upstreamLlm } from '../../integration/generation/generation-rig.js';
 import { heldEnd } from '../../support/held-end.js';
 import { OpenAiUpstream, type SeenCall } from '../../support/openai-upstream.js';
@@ -306,6 +306,6 @@ describe('work of a background response whose record was never written', () => {
     await leases.renew();
     await ended(fields.name);
     expect(await find(fields.name)).toMatchObject({ status: 'cancelled', answer: { status: 499 } });
-    expect(await errorOf(client.get('resp_unwritten'))).toMatchObject({ status: 404 });
+    await expectError(client.get('resp_unwritten'), { status: 404 });
   });
 });

@@ -5,6 +5,7 @@ import { RequestHistoryService } from '../../../src/gateway/admin/status/request
 import { type AdminStatusController } from '../../../src/gateway/admin/status/status.controller.js';
 import { SETTING_PATHS } from '../../../src/platform/config/settings.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
+import { formOf } from '../../support/form-of.js';
 import { errorOf, GatewayRig } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 
@@ -35,13 +36,8 @@ describe('GET /admin/v1/status and /admin/v1/history', () => {
   const model = async (id = 'stt') => (await status()).models.find(found => found.id === id)!;
   const endStep = () => rig.app.get(RequestHistoryService, { strict: false }).endStep();
 
-  const transcribe = (prompt = '') => {
-    const form = new FormData();
-    form.set('file', new Blob([Buffer.alloc(100)]), 'a.wav');
-    form.set('model', 'stt');
-    form.set('prompt', prompt);
-    return rig.post('/v1/audio/transcriptions', form);
-  };
+  const transcribe = (prompt = '') =>
+    rig.post('/v1/audio/transcriptions', formOf({ model: 'stt', prompt }, Buffer.alloc(100)));
 
   it('describes the gateway, its models, what it depends on, and that nothing limits it', async () => {
     while ((await status()).dependencies.some(({ state }) => state === 'unknown'));

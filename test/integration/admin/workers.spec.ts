@@ -3,8 +3,9 @@ import { type AdminLogsController } from '../../../src/gateway/admin/logs.contro
 import { type WorkerView } from '../../../src/gateway/worker-pool/worker-view.js';
 import { externalModel } from '../../support/external-model.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
+import { formOf } from '../../support/form-of.js';
 import { isReady, workerThat } from '../../support/pool-harness.js';
-import { errorOf, GatewayRig } from '../api/gateway-rig.js';
+import { errorOf, expectError, GatewayRig } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 
 interface Listed {
@@ -65,13 +66,8 @@ describe('POST /admin/v1/workers/{id}/drain, resume and restart', () => {
   const order = (id: string, what: 'drain' | 'resume' | 'restart') =>
     rig.post(`/admin/v1/workers/${encodeURIComponent(id)}/${what}`, {});
 
-  const transcribe = (prompt = '', model = 'stt') => {
-    const form = new FormData();
-    form.set('file', new Blob([Buffer.alloc(100)]), 'a.wav');
-    form.set('model', model);
-    form.set('prompt', prompt);
-    return rig.post('/v1/audio/transcriptions', form);
-  };
+  const transcribe = (prompt = '', model = 'stt') =>
+    rig.post('/v1/audio/transcriptions', formOf({ model, prompt }, Buffer.alloc(100)));
 
   const status = async (request: Promise<Response>) => (await request).status;
   const queued = () => rig.metric('scheduler_queue_depth{priority="batch",model="stt"}');
@@ -173,13 +169,13 @@ describe('POST /admin/v1/workers/{id}/drain, resume and restart', () => {
   });
 
   it('restart of a worker that somebody else runs is 409; an unknown id is 404', async () => {
-    expect(await errorOf(order(ids[0]!, 'restart'))).toMatchObject({
+    await expectError(order(ids[0]!, 'restart'), {
       status: 409,
       code: 'worker_not_supervised',
     });
     expect((await worker(ids[0]!)).state).toBe('ready');
     for (const what of ['drain', 'resume', 'restart'] as const)
-      expect(await errorOf(order('nobody', what))).toMatchObject({
+      await expectError(order('nobody', what), {
         status: 404,
         code: 'worker_not_found',
       });
@@ -196,12 +192,10 @@ describe('POST /admin/v1/workers/{id}/drain, resume and restart', () => {
         level: 'info',
       });
       expect(await lines('/admin/v1/workers/local-0/log?lines=1')).toHaveLength(1);
-      expect(await errorOf(fetch(`${rig.url}/admin/v1/workers/nobody/log`))).toMatchObject({
+      await expectError(fetch(`${rig.url}/admin/v1/workers/nobody/log`), {
         status: 404,
       });
-      expect(await errorOf(fetch(`${rig.url}/admin/v1/workers/local-0/log?lines=0`))).toMatchObject(
-        { status: 400 },
-      );
+      await expectError(fetch(`${rig.url}/admin/v1/workers/local-0/log?lines=0`), { status: 400 });
     });
 
     it('shows the log of the gateway, and follows it', async () => {

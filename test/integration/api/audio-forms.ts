@@ -25,15 +25,3 @@ export function audioForm(options: FormOptions = {}): FormData {
   }
   return form;
 }
-
-/** A form of these fields and a file of that text. */
-export function formOf(
-  fields: Readonly<Record<string, string>>,
-  file = 'audio',
-  name = 'a.wav',
-): FormData {
-  const form = new FormData();
-  for (const [field, value] of Object.entries(fields)) form.set(field, value);
-  form.set('file', new Blob([file]), name);
-  return form;
-}

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { audioForm } from './audio-forms.js';
-import { errorOf, GatewayRig } from './gateway-rig.js';
+import { errorOf, expectError, GatewayRig } from './gateway-rig.js';
 import { sttModel, ttsModel } from './models.js';
 
 const TRANSCRIPTIONS = '/v1/audio/transcriptions';
@@ -228,7 +228,7 @@ describe('a field of speech that cannot be honoured is refused', () => {
       input: 'Hello.',
       ...fields,
     });
-    expect(await errorOf(response)).toMatchObject({ status, code, param });
+    await expectError(response, { status, code, param });
   });
 
   it('says how long a long input was instead of repeating it', async () => {
@@ -252,7 +252,7 @@ describe('headers', () => {
     const response = await rig.post(TRANSCRIPTIONS, audioForm(), {
       headers: { 'x-priority': value },
     });
-    expect(await errorOf(response)).toMatchObject({
+    await expectError(response, {
       status: 400,
       code: 'invalid_value',
       param: 'X-Priority',

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { errorOf, GatewayRig } from './gateway-rig.js';
+import { errorOf, expectError, GatewayRig } from './gateway-rig.js';
 import { sttModel, ttsModel } from './models.js';
 import { RawHttp } from './raw-http.js';
 
@@ -20,7 +20,7 @@ describe('JSON that is none', () => {
   it.each(['{"model": "tts",', 'hello', '', '{"__proto__": {"a": 1}}'])(
     '%j is invalid_json',
     async body => {
-      expect(await errorOf(await speak(body))).toMatchObject({
+      await expectError(await speak(body), {
         status: 400,
         code: 'invalid_json',
       });
@@ -37,7 +37,7 @@ describe('JSON that is none', () => {
   });
 
   it.each(['[]', '"tts"', 'null', '7'])('%s, which is no object, is invalid_json', async body => {
-    expect(await errorOf(await speak(body))).toMatchObject({
+    await expectError(await speak(body), {
       status: 400,
       code: 'invalid_json',
     });
@@ -49,7 +49,7 @@ describe('JSON that is none', () => {
     'application/xml',
     'multipart/form-data; boundary=x',
   ])('as %s is unsupported_media_type', async type => {
-    expect(await errorOf(await speak('{}', type))).toMatchObject({
+    await expectError(await speak('{}', type), {
       status: 415,
       code: 'unsupported_media_type',
     });
@@ -69,7 +69,7 @@ describe('a route that is none', () => {
     '/v1/audio/transcriptions/a/b',
     `/v1/models/${'x'.repeat(600)}`,
   ])('%s is unknown_url', async path => {
-    expect(await errorOf(await fetch(rig.url + path))).toMatchObject({
+    await expectError(await fetch(rig.url + path), {
       status: 404,
       code: 'unknown_url',
     });
@@ -83,10 +83,10 @@ describe('a route that is none', () => {
         headers: { 'content-type': type },
         body: '{broken',
       };
-      expect(await errorOf(await fetch(`${rig.url}/v1/nothing`, post))).toMatchObject({
+      await expectError(await fetch(`${rig.url}/v1/nothing`, post), {
         ...{ status: 404, code: 'unknown_url' },
       });
-      expect(await errorOf(await fetch(`${rig.url}/v1/models`, post))).toMatchObject({
+      await expectError(await fetch(`${rig.url}/v1/models`, post), {
         ...{ status: 405, code: 'method_not_allowed' },
       });
     },

@@ -1,7 +1,7 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { RequestIntake } from '../../../src/gateway/scheduler/request-intake.js';
 import { audioForm, wav } from './audio-forms.js';
-import { errorOf, GatewayRig, until } from './gateway-rig.js';
+import { errorOf, expectError, GatewayRig, until } from './gateway-rig.js';
 import { sttModel } from './models.js';
 import { BOUNDARY, chunk, filePartHead, multipartHead, RawHttp } from './raw-http.js';
 
@@ -43,7 +43,7 @@ describe('an upload that is not one audio file', () => {
 
   it('with text in the field `file` is missing_required_parameter', async () => {
     const form = audioForm({ file: undefined, fields: { file: '@speech.wav' } });
-    expect(await errorOf(await rig.post(PATH, form))).toMatchObject({
+    await expectError(await rig.post(PATH, form), {
       code: 'missing_required_parameter',
       param: 'file',
     });
@@ -53,7 +53,7 @@ describe('an upload that is not one audio file', () => {
     for (const seconds of [0.1, 2]) {
       const form = audioForm({ file: wav(seconds) });
       form.append('file', new Blob([new Uint8Array(wav(0.1))]), 'second.wav');
-      expect(await errorOf(await rig.post(PATH, form))).toMatchObject({
+      await expectError(await rig.post(PATH, form), {
         status: 400,
         code: 'too_many_files',
         param: 'file',
@@ -73,7 +73,7 @@ describe('an upload that is not one audio file', () => {
 
   it('sent as JSON or as a form of another kind is unsupported_media_type', async () => {
     const json = await rig.post(PATH, { model: 'stt' });
-    expect(await errorOf(json)).toMatchObject({
+    await expectError(json, {
       status: 415,
       code: 'unsupported_media_type',
     });
@@ -81,7 +81,7 @@ describe('an upload that is not one audio file', () => {
       method: 'POST',
       body: new URLSearchParams({ model: 'stt' }),
     });
-    expect(await errorOf(urlencoded)).toMatchObject({
+    await expectError(urlencoded, {
       status: 415,
       code: 'unsupported_media_type',
     });
@@ -134,7 +134,7 @@ describe('an upload over the limit is file_too_large with Connection: close', ()
 
   it('and the client that only reads when all is sent still sees it', async () => {
     const response = await rig.post(PATH, audioForm({ file: Buffer.alloc(LIMIT * 8) }));
-    expect(await errorOf(response)).toMatchObject({
+    await expectError(response, {
       status: 413,
       code: 'file_too_large',
       param: 'file',
@@ -146,7 +146,7 @@ describe('an upload over the limit is file_too_large with Connection: close', ()
       PATH,
       audioForm({ file: Buffer.alloc(LIMIT), fields: { language: '!!' } }),
     );
-    expect(await errorOf(response)).toMatchObject({ status: 400, param: 'language' });
+    await expectError(response, { status: 400, param: 'language' });
   });
 });
 
@@ -189,7 +189,7 @@ describe('a client that leaves in the middle of its upload', () => {
     raw.socket.destroy();
     await untilSpooled(0);
     const found = await fetch(`${rig.url}/v1/requests/gone-mid-upload`);
-    expect(await errorOf(found)).toMatchObject({
+    await expectError(found, {
       status: 404,
       code: 'request_not_found',
     });
@@ -219,7 +219,7 @@ describe('multipart that is malformed', () => {
       headers: { 'content-type': type },
       body,
     });
-    expect(await errorOf(response)).toMatchObject({
+    await expectError(response, {
       status: 400,
       code: 'invalid_multipart',
     });
@@ -235,7 +235,7 @@ describe('multipart that is malformed', () => {
 
   it('with a field over 1 MiB names the field', async () => {
     const form = audioForm({ fields: { prompt: 'x'.repeat(1_100_000) } });
-    expect(await errorOf(await rig.post(PATH, form))).toMatchObject({
+    await expectError(await rig.post(PATH, form), {
       status: 400,
       code: 'invalid_value',
       param: 'prompt',

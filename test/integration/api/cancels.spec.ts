@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type FixtureWorker } from '../../support/fixture-worker.js';
-import { errorOf, type GatewayRig, until } from './gateway-rig.js';
+import { errorOf, expectError, type GatewayRig, until } from './gateway-rig.js';
 import { HeldRig, SLOTS } from './held-rig.js';
 
 let gateway: HeldRig;
@@ -85,7 +85,7 @@ describe('cancel', () => {
       attempts: 0,
     });
     expect(await cancel('waiting')).toEqual({ request_id: 'waiting', cancelled: true });
-    expect(await errorOf(waiting)).toMatchObject({
+    await expectError(waiting, {
       status: 499,
       code: 'request_cancelled',
     });

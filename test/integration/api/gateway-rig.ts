@@ -1,6 +1,7 @@
 import { mkdir, readdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { expect } from '@jest/globals';
 import { type NestFastifyApplication } from '@nestjs/platform-fastify';
 import { Test } from '@nestjs/testing';
 import {
@@ -22,6 +23,9 @@ import { HostedWorkers } from '../../support/hosted-worker.js';
 import { leftover } from '../../support/leftovers.js';
 import { fixtureLaunch, workerThat } from '../../support/pool-harness.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
+import { until } from '../../support/waiting.js';
+
+export { until };
 
 export interface RigOptions {
   readonly models: readonly ModelSpec[];
@@ -187,9 +191,12 @@ export async function errorOf(response: Response | Promise<Response>): Promise<E
   return { status, headers, ...body.error };
 }
 
-/** Asks until `condition` holds; jest's own timeout is the limit. */
-export async function until(condition: () => boolean | Promise<boolean>): Promise<void> {
-  while (!(await condition())) await new Promise(resolve => setTimeout(resolve, 10));
+/** Expects an error of which this holds. */
+export async function expectError(
+  response: Response | Promise<Response>,
+  error: object,
+): Promise<void> {
+  expect(await errorOf(response)).toMatchObject(error);
 }
 
 function sortedLabels(sample: string): string {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { formOf } from '../../support/form-of.js';
 import { silentWav } from '../../support/http-request.js';
 import { OpenAiUpstream } from '../../support/openai-upstream.js';
 import { type OtlpSpan, spansIn } from '../../support/otlp.js';
@@ -84,12 +85,13 @@ describe('one request, one trace', () => {
   it('shows the batch window, inside the time in the queue', async () => {
     await started();
     await rig!.ready('synthetic');
-    const form = new FormData();
-    form.set('model', 'synthetic');
-    form.set('file', new Blob([new Uint8Array(silentWav())]), 'a.wav');
-    const answer = await rig!.post('/v1/audio/transcriptions', form, {
-      headers: { ...header('01'), 'x-priority': 'batch' },
-    });
+    const answer = await rig!.post(
+      '/v1/audio/transcriptions',
+      formOf({ model: 'synthetic' }, silentWav()),
+      {
+        headers: { ...header('01'), 'x-priority': 'batch' },
+      },
+    );
     expect(answer.status).toBe(200);
     await answer.text();
     const spans = await exported();

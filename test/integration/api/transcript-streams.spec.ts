@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { modelSpec } from '../../support/pool-harness.js';
 import { audioForm } from './audio-forms.js';
-import { errorOf, GatewayRig, until } from './gateway-rig.js';
+import { expectError, GatewayRig, until } from './gateway-rig.js';
 
 const PATH = '/v1/audio/transcriptions';
 const ABLE = { capabilities: ['transcribe', 'prompt'], languages: ['en'] } as const;
@@ -68,7 +68,7 @@ describe('stream=true', () => {
   });
 
   it('answers a failure before the first segment with its own status', async () => {
-    expect(await errorOf(stream(script.fail('invalid_audio')))).toMatchObject({
+    await expectError(stream(script.fail('invalid_audio')), {
       status: 400,
       code: 'invalid_audio',
     });

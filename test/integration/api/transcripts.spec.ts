@@ -1,5 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { FixtureWorker } from '../../support/fixture-worker.js';
+import { formOf } from '../../support/form-of.js';
 import { audioForm, wav } from './audio-forms.js';
 import { GatewayRig } from './gateway-rig.js';
 import { sttModel } from './models.js';
@@ -93,9 +94,7 @@ describe('a transcription', () => {
       language: '',
     };
     expect((await rig.post(PATH, audioForm({ fields }))).status).toBe(200);
-    const form = new FormData();
-    form.append('model', 'whisper-1');
-    form.append('file', new Blob([new Uint8Array(wav(1))]), 'speech.wav');
+    const form = formOf({ model: 'whisper-1' }, wav(1), 'speech.wav');
     expect((await rig.post(PATH, form)).status).toBe(200);
   });
 

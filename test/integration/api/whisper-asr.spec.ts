@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { script } from '../../support/fixture-worker.js';
 import { wav } from './audio-forms.js';
-import { errorOf, GatewayRig } from './gateway-rig.js';
+import { expectError, GatewayRig } from './gateway-rig.js';
 import { sttModel, ttsModel } from './models.js';
 
 let rig: GatewayRig;
@@ -89,7 +89,7 @@ describe('POST /asr', () => {
     [{ model: 'nope' }, 'model_not_found', 'model'],
     [{ model: 'tts' }, 'model_kind_mismatch', 'model'],
   ])('refuses %j before the audio is taken in', async (fields, code, param) => {
-    expect(await errorOf(asr(fields))).toMatchObject({ code, param });
+    await expectError(asr(fields), { code, param });
     expect(await rig.spooled()).toEqual([]);
   });
 
@@ -98,7 +98,7 @@ describe('POST /asr', () => {
     ['no audio', new FormData(), 'missing_required_parameter'],
     ['empty audio', form(Buffer.alloc(0)), 'empty_file'],
   ])('refuses %s', async (_what, body, code) => {
-    expect(await errorOf(rig.post('/asr', body))).toMatchObject({
+    await expectError(rig.post('/asr', body), {
       code,
       param: 'audio_file',
     });
@@ -118,7 +118,7 @@ describe('POST /detect-language', () => {
   });
 
   it('refuses what /asr refuses', async () => {
-    expect(await errorOf(rig.post('/detect-language?model=nope', form()))).toMatchObject({
+    await expectError(rig.post('/detect-language?model=nope', form()), {
       code: 'model_not_found',
     });
   });
@@ -136,7 +136,7 @@ describe('GET /v1/audio/voices', () => {
     ['model=stt', 'model_kind_mismatch'],
     ['model=a&model=b', 'invalid_value'],
   ])('refuses %s', async (asked, code) => {
-    expect(await errorOf(fetch(`${rig.url}/v1/audio/voices?${asked}`))).toMatchObject({
+    await expectError(fetch(`${rig.url}/v1/audio/voices?${asked}`), {
       code,
       param: 'model',
     });

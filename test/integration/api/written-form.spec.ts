@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { audioForm, type FormOptions } from './audio-forms.js';
-import { errorOf, GatewayRig } from './gateway-rig.js';
+import { expectError, GatewayRig } from './gateway-rig.js';
 import { sttModel } from './models.js';
 
 const TRANSCRIPTIONS = '/v1/audio/transcriptions';
@@ -90,14 +90,14 @@ describe('itn on a model that does not say', () => {
   });
 
   it.each(['yes', 'Yes', '2'])('is refused as %j', async itn => {
-    expect(await errorOf(post({ itn }))).toMatchObject({
+    await expectError(post({ itn }), {
       ...{ status: 400, code: 'invalid_value', param: 'itn' },
       message: `\`itn\` must be true or false; got "${itn}".`,
     });
   });
 
   it('is refused for a language without a normaliser, and only when asked for', async () => {
-    expect(await errorOf(post({ itn: 'true', language: 'de' }))).toMatchObject({
+    await expectError(post({ itn: 'true', language: 'de' }), {
       ...{ status: 400, code: 'unsupported_parameter', param: 'itn' },
       message: '`itn` knows these languages: en; the text will be in de.',
     });

@@ -7,7 +7,7 @@ import { OpenDatabase } from '../../../src/platform/database/open-database.js';
 import { StoredRequestStore } from '../../../src/platform/database/stored-request-store.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
-import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
+import { errorOf, expectError, GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
 
@@ -92,7 +92,7 @@ describe('Prefer: respond-async', () => {
       status: 'running',
       endpoint: '/v1/audio/transcriptions',
     });
-    expect(await errorOf(content(other, 'hold-a1'))).toMatchObject({
+    await expectError(content(other, 'hold-a1'), {
       status: 409,
       code: 'request_not_finished',
     });

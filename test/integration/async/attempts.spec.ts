@@ -14,9 +14,10 @@ import { DispatchEventBus } from '../../../src/platform/events/events.module.js'
 import { storageUnavailable } from '../../../src/platform/http/passing-errors.js';
 import { newStoredBlob } from '../../../src/platform/storage/blob-keys.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
+import { formOf } from '../../support/form-of.js';
 import { heldEnd } from '../../support/held-end.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
-import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
+import { errorOf, expectError, GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 import { FeedClient } from '../live-feed/feed-client.js';
 
@@ -49,13 +50,7 @@ afterAll(async () => {
   worker.stop();
 });
 
-const form = (prompt = ''): FormData => {
-  const body = new FormData();
-  body.set('model', 'stt');
-  body.set('prompt', prompt);
-  body.set('file', new Blob(['audio']), 'a.wav');
-  return body;
-};
+const form = (prompt = ''): FormData => formOf({ model: 'stt', prompt });
 const send = (headers: Record<string, string>, prompt = ''): Promise<Response> =>
   rig.post(PATH, form(prompt), { headers });
 const later = (id: string, prompt = ''): Promise<Response> =>
@@ -167,7 +162,7 @@ describe('a cancel of an async request', () => {
     end.written();
     await ended('at-the-end');
     expect(await stored('at-the-end')).toMatchObject({ status: 'cancelled' });
-    expect(await errorOf(content('at-the-end'))).toMatchObject({
+    await expectError(content('at-the-end'), {
       status: 499,
       code: 'request_cancelled',
     });
@@ -324,7 +319,7 @@ describe('a stored answer whose bytes are gone', () => {
     await later('emptied');
     await ended('emptied');
     await answers.remove([await stored('emptied')]);
-    expect(await errorOf(content('emptied'))).toMatchObject({
+    await expectError(content('emptied'), {
       status: 404,
       code: 'request_not_found',
     });

@@ -6,6 +6,7 @@ import { type BatchJob } from '../../../src/core/jobs/batch-job.js';
 import { JobClaims } from '../../../src/platform/database/job-claims.js';
 import { JobStore } from '../../../src/platform/database/job-store.js';
 import { FixtureWorker } from '../../support/fixture-worker.js';
+import { formOf } from '../../support/form-of.js';
 import { PostgresServer } from '../../support/postgres-server.js';
 import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
@@ -28,12 +29,8 @@ afterAll(async () => {
   await postgres[Symbol.asyncDispose]();
 });
 
-const transcribe = (headers: Record<string, string> = {}): Promise<Response> => {
-  const body = new FormData();
-  body.set('model', 'stt');
-  body.set('file', new Blob(['audio']), 'a.wav');
-  return rig.post('/v1/audio/transcriptions', body, { headers });
-};
+const transcribe = (headers: Record<string, string> = {}): Promise<Response> =>
+  rig.post('/v1/audio/transcriptions', formOf({ model: 'stt' }), { headers });
 
 /** With `database.url`, an id means what a key does. */
 const NEED_IT: readonly Record<string, string>[] = [

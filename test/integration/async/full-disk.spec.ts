@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
+import { formOf } from '../../support/form-of.js';
 import { SmallDisk } from '../../support/small-disk.js';
 import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
@@ -31,13 +32,10 @@ afterAll(async () => {
   disk[Symbol.dispose]();
 });
 
-const ask = (bytes: number, headers: Record<string, string>, prompt = ''): Promise<Response> => {
-  const body = new FormData();
-  body.set('model', 'stt');
-  body.set('prompt', prompt);
-  body.set('file', new Blob([Buffer.alloc(bytes)]), 'a.wav');
-  return rig.post('/v1/audio/transcriptions', body, { headers });
-};
+const ask = (bytes: number, headers: Record<string, string>, prompt = ''): Promise<Response> =>
+  rig.post('/v1/audio/transcriptions', formOf({ model: 'stt', prompt }, Buffer.alloc(bytes)), {
+    headers,
+  });
 const keep = (bytes: number, headers: Record<string, string>, prompt?: string): Promise<Response> =>
   ask(bytes, { prefer: 'respond-async', ...headers }, prompt);
 const blobs = async (): Promise<string[]> => {

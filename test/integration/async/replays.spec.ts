@@ -2,10 +2,10 @@ import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
 import { StoredLeases } from '../../../src/gateway/stored-work/stored-leases.js';
 import { StoredRequestStore } from '../../../src/platform/database/stored-request-store.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
+import { formOf } from '../../support/form-of.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { pause } from '../../support/waiting.js';
-import { formOf } from '../api/audio-forms.js';
-import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
+import { errorOf, expectError, GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel, ttsModel } from '../api/models.js';
 import { RawHttp } from '../api/raw-http.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
@@ -53,12 +53,10 @@ const transcribe = (
   headers: Record<string, string>,
   prompt = '',
   key = keys.acme,
-): Promise<Response> => {
-  const body = formOf({ model: 'stt', prompt });
-  return rig.post('/v1/audio/transcriptions', body, {
+): Promise<Response> =>
+  rig.post('/v1/audio/transcriptions', formOf({ model: 'stt', prompt }), {
     headers: { ...bearer(key), ...headers },
   });
-};
 const BOUNDARY = 'one-boundary';
 /** The bytes of a form, with a boundary that is known. */
 const form = (): Response =>
@@ -117,7 +115,7 @@ describe('a retry under the same id', () => {
     const first = transcribe(one, id, script.hold);
     await until(() => stt.holding.includes('joined'));
     const second = transcribe(one, id, script.hold);
-    expect(await errorOf(transcribe(other, id, script.hold))).toMatchObject({
+    await expectError(transcribe(other, id, script.hold), {
       status: 409,
       code: 'duplicate_request_id',
     });
@@ -214,13 +212,13 @@ describe('a retry under the same id', () => {
   it('is refused with 422 when it asks for something else', async () => {
     const key = { 'idempotency-key': 'k1' };
     await (await speak(one, key, script.chunks(1))).arrayBuffer();
-    expect(await errorOf(speak(other, key, script.chunks(2)))).toMatchObject({
+    await expectError(speak(other, key, script.chunks(2)), {
       status: 422,
       code: 'idempotency_key_reused',
       param: 'Idempotency-Key',
     });
     const later = { ...key, prefer: 'respond-async' };
-    expect(await errorOf(speak(other, later, script.chunks(1)))).toMatchObject({
+    await expectError(speak(other, later, script.chunks(1)), {
       status: 422,
     });
   });
@@ -243,7 +241,7 @@ describe('a retry under the same id', () => {
 
   it('with a key nobody can spell is refused', async () => {
     const key = { 'idempotency-key': 'x'.repeat(256) };
-    expect(await errorOf(transcribe(one, key))).toMatchObject({
+    await expectError(transcribe(one, key), {
       status: 400,
       param: 'Idempotency-Key',
     });
@@ -255,7 +253,7 @@ describe('another form under the same key', () => {
     const key = { 'idempotency-key': 'equal length' };
     const first = await transcribe(one, key, 'say:one');
     expect(first.status).toBe(200);
-    expect(await errorOf(transcribe(other, key, 'say:two'))).toMatchObject({
+    await expectError(transcribe(other, key, 'say:two'), {
       status: 422,
       code: 'idempotency_key_reused',
     });

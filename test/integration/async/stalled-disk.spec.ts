@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { FixtureWorker } from '../../support/fixture-worker.js';
+import { formOf } from '../../support/form-of.js';
 import { FreezableDisk } from '../../support/freezable-disk.js';
 import { describeWith } from '../../support/requires.js';
 import { GatewayRig } from '../api/gateway-rig.js';
@@ -31,12 +32,8 @@ describeWith(FREEZABLE)('a data folder whose disk stalls', () => {
     disk[Symbol.dispose]();
   });
 
-  const ask = (headers: Record<string, string> = {}): Promise<Response> => {
-    const body = new FormData();
-    body.set('model', 'stt');
-    body.set('file', new Blob(['audio']), 'a.wav');
-    return rig.post('/v1/audio/transcriptions', body, { headers });
-  };
+  const ask = (headers: Record<string, string> = {}): Promise<Response> =>
+    rig.post('/v1/audio/transcriptions', formOf({ model: 'stt' }), { headers });
 
   it('holds up what is stored and nothing else: health and plain requests are answered meanwhile', async () => {
     expect((await ask({ 'idempotency-key': 'before' })).status).toBe(200);

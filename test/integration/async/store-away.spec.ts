@@ -7,9 +7,10 @@ import { StoredLeases } from '../../../src/gateway/stored-work/stored-leases.js'
 import { StoredRequestStore } from '../../../src/platform/database/stored-request-store.js';
 import { newStoredBlob } from '../../../src/platform/storage/blob-keys.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
+import { formOf } from '../../support/form-of.js';
 import { S3Server } from '../../support/s3-server.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
-import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
+import { errorOf, expectError, GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 
 const PATH = '/v1/audio/transcriptions';
@@ -36,13 +37,7 @@ async function started(settings: Parameters<typeof GatewayRig.start>[0]['setting
   await rig.ready('stt');
 }
 
-const form = (prompt = ''): FormData => {
-  const body = new FormData();
-  body.set('model', 'stt');
-  body.set('prompt', prompt);
-  body.set('file', new Blob(['audio']), 'a.wav');
-  return body;
-};
+const form = (prompt = ''): FormData => formOf({ model: 'stt', prompt });
 const later = (id: string, prompt = ''): Promise<Response> =>
   rig.post(PATH, form(prompt), { headers: { prefer: 'respond-async', 'x-request-id': id } });
 const stored = async (id: string) => (await store.find({ tenant: 'default', name: `id:${id}` }))!;
@@ -206,7 +201,7 @@ describe('bytes that a power cut took', () => {
     await later('answered');
     await ended('answered');
     await truncate(file(`${(await stored('answered')).blob}/answer`));
-    expect(await errorOf(content('answered'))).toMatchObject({ status: 404 });
+    await expectError(content('answered'), { status: 404 });
     const key = { 'idempotency-key': 'answered' };
     const first = await rig.post(PATH, form(), { headers: key });
     const row = await store.find({ tenant: 'default', name: 'key:answered' });

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { forwardedUsers } from '../../../src/platform/auth/forwarded-users.js';
 import { readKeysFile } from '../../../src/platform/auth/keys-file.js';
-import { formOf } from '../api/audio-forms.js';
-import { errorOf, GatewayRig } from '../api/gateway-rig.js';
+import { formOf } from '../../support/form-of.js';
+import { expectError, GatewayRig } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 import { bearer, KeysFolder } from './keys-folder.js';
 
@@ -66,8 +66,7 @@ describe('behind the gateway', () => {
   afterAll(() => rig.close());
 
   const upload = async (user: string, key = keys.front): Promise<string> => {
-    const form = formOf({ purpose: 'user_data' }, 'x', 'x.txt');
-    const answer = await rig.post('/v1/files', form, {
+    const answer = await rig.post('/v1/files', formOf({ purpose: 'user_data' }, 'x', 'x.txt'), {
       headers: { ...bearer(key), [USER]: user },
     });
     return ((await answer.json()) as { id: string }).id;
@@ -88,7 +87,7 @@ describe('behind the gateway', () => {
 
   it('refuses a name that is none', async () => {
     const headers = { ...bearer(keys.front), [USER]: 'a/b' };
-    expect(await errorOf(fetch(`${rig.url}/v1/files`, { headers }))).toMatchObject({
+    await expectError(fetch(`${rig.url}/v1/files`, { headers }), {
       status: 400,
       code: 'invalid_value',
     });

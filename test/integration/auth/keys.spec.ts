@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { WebSocket } from 'ws';
 import { StoredKeys } from '../../../src/platform/auth/stored-keys.js';
+import { formOf } from '../../support/form-of.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
-import { formOf } from '../api/audio-forms.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel, ttsModel } from '../api/models.js';
 import { bearer, KeysFolder } from './keys-folder.js';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { formOf } from '../api/audio-forms.js';
+import { formOf } from '../../support/form-of.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 import { bearer, KeysFolder } from './keys-folder.js';
@@ -22,8 +22,7 @@ beforeAll(async () => {
 afterAll(() => rig.close());
 
 const waiting = async (id: string, key = keys.acme) => {
-  const form = formOf({ model: 'stt' });
-  const answer = rig.post('/v1/audio/transcriptions', form, {
+  const answer = rig.post('/v1/audio/transcriptions', formOf({ model: 'stt' }), {
     headers: { ...bearer(key), 'x-request-id': id },
   });
   await until(async () => (await at(`/admin/v1/requests/${id}`, keys.admin)).status === 200);

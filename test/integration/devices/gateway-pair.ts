@@ -4,12 +4,13 @@ import { isAlive } from '@switchyard/engine-api/process/is-alive.js';
 import { type Redis } from 'ioredis';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { DEVICES } from '../../support/device-rig.js';
-import { GatewayProcess, type SettingOverrides } from '../../support/gateway-process.js';
+import { formOf } from '../../support/form-of.js';
+import { GatewayProcess, logTails, type SettingOverrides } from '../../support/gateway-process.js';
 import { leftover } from '../../support/leftovers.js';
 import { redisClient } from '../../support/redis-client.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
-import { pause, WAIT_LIMIT_MS } from '../../support/waiting.js';
+import { pause, until } from '../../support/waiting.js';
 
 interface ShownDevice {
   readonly used_bytes: number;
@@ -55,9 +56,7 @@ export class GatewayPair implements AsyncDisposable {
   }
 
   async ask(gateway: GatewayProcess, model: string, priority = 'batch', text = 'a') {
-    const form = new FormData();
-    form.set('file', new Blob([text]), 'a.wav');
-    form.set('model', model);
+    const form = formOf({ model }, text);
     const url = `http://127.0.0.1:${gateway.port}/v1/audio/transcriptions`;
     const headers = { 'x-priority': priority, connection: 'close' };
     const response = await fetch(url, { method: 'POST', body: form, headers });
@@ -152,6 +151,13 @@ export class GatewayPair implements AsyncDisposable {
     this.gateways[at] = await this.another();
   }
 
+  /** Before the next test: both serve, and what was alive at the same time counts from here. */
+  async again(): Promise<void> {
+    for (const [at, gateway] of this.gateways.entries())
+      if (this.#silent.has(gateway)) this.gateways[at] = await this.another();
+    this.most = 0;
+  }
+
   /** It was killed or stopped, or is frozen. */
   isSilent(gateway: GatewayProcess): boolean {
     return this.#silent.has(gateway);
@@ -171,13 +177,8 @@ export class GatewayPair implements AsyncDisposable {
     this.#silent.delete(gateway);
   }
 
-  async until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
-    for (const endMs = performance.now() + WAIT_LIMIT_MS; performance.now() < endMs;) {
-      if (await holds()) return;
-      await pause(20);
-    }
-    const logs = await Promise.all(this.gateways.map(({ process }) => process.logTail()));
-    throw new Error(`waited for: ${what}\n${logs.join('\n---\n')}`);
+  until(what: string, holds: () => boolean | Promise<boolean>): Promise<void> {
+    return until(holds, { what, everyMs: 50, told: () => logTails(this.gateways) });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

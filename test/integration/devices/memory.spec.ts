@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
 import { DeviceSwaps } from '../../../src/gateway/devices/device-swaps.js';
 import { type DeviceSpec, type ModelSpec } from '../../../src/platform/config/model-spec.js';
+import { formOf } from '../../support/form-of.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { builtLaunch, GatewayRig, until } from '../api/gateway-rig.js';
@@ -14,12 +15,8 @@ const undeclared = (id: string, ...devices: DeviceSpec[]): ModelSpec =>
     { loadMs: 200 },
     { id, device: devices.length > 0 ? devices : [device('ram', 4 * GIB)] },
   );
-const ask = async (rig: GatewayRig, model: string) => {
-  const form = new FormData();
-  form.set('file', new Blob(['a']), 'a.wav');
-  form.set('model', model);
-  return rig.post('/v1/audio/transcriptions', form);
-};
+const ask = async (rig: GatewayRig, model: string) =>
+  rig.post('/v1/audio/transcriptions', formOf({ model }, 'a'));
 
 describe('memory of models on devices', () => {
   it('of unknown size: has the device to itself at its first load, is measured, and is remembered', async () => {

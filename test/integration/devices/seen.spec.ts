@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { type LiveWorker } from '../../../src/contracts/events/live-event.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
+import { formOf } from '../../support/form-of.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 import { builtLaunch, GatewayRig, until } from '../api/gateway-rig.js';
 import { FeedClient } from '../live-feed/feed-client.js';
@@ -34,9 +35,7 @@ describe('what is on a device', () => {
   const shown = async (): Promise<Shown> =>
     ((await rig.json('/admin/v1/devices')) as { data: Shown[] }).data[0]!;
   const ask = async (model: string, text = 'a', priority = 'batch'): Promise<number> => {
-    const form = new FormData();
-    form.set('file', new Blob([text]), 'a.wav');
-    form.set('model', model);
+    const form = formOf({ model }, text);
     const headers = { 'x-priority': priority };
     return (await rig.post('/v1/audio/transcriptions', form, { headers })).status;
   };

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, it } from '@jest/globals';
 import { PriorityQueue } from '../../../src/core/queue/priority-queue.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
+import { formOf } from '../../support/form-of.js';
 import { RealtimeClient, TRANSCRIPTION } from '../../support/realtime-client.js';
 import { syntheticModel } from '../../support/synthetic-model.js';
 import { builtLaunch, GatewayRig, until } from '../api/gateway-rig.js';
@@ -27,12 +28,10 @@ describe('live sessions of a model that shares a device', () => {
       launch: builtLaunch,
       settings,
     }));
-  const ask = (model: string): Promise<Response> => {
-    const form = new FormData();
-    form.set('file', new Blob(['a']), 'a.wav');
-    form.set('model', model);
-    return rig.post('/v1/audio/transcriptions', form, { headers: { 'x-priority': 'realtime' } });
-  };
+  const ask = (model: string): Promise<Response> =>
+    rig.post('/v1/audio/transcriptions', formOf({ model }, 'a'), {
+      headers: { 'x-priority': 'realtime' },
+    });
   const warnings = (client: RealtimeClient): readonly unknown[] =>
     client.events
       .filter(({ type }) => type === 'session.warning')

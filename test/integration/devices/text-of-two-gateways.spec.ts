@@ -1,4 +1,4 @@
-import { expect, it } from '@jest/globals';
+import { afterAll, beforeAll, beforeEach, expect, it } from '@jest/globals';
 import { isAlive } from '@switchyard/engine-api/process/is-alive.js';
 import { DEVICE_LEASE_MS } from '@switchyard/shared-queue/client/device-leases.js';
 import { HEARTBEAT_MS } from '@switchyard/shared-queue/heartbeat.js';
@@ -17,14 +17,34 @@ const WHOLE = { isWhole: true };
 /** Of each, one fits. */
 const LARGE = { memory: '8GiB', min_residence_s: 0 };
 
-/** A text model; its streams take 6 s. */
+/** A text model. */
 const talks = (id: string, options: object = {}): ModelSpec =>
   onDevice(
     id,
     { kind: 'llm', capabilities: ['chat', 'completions'], ...LARGE },
     { baseMs: 20, tokens: 3, maxConcurrent: SLOTS, streams: 0, ...options },
   );
-const slowly = { tokens: 60, perTokenMs: 100 };
+/** A model whose workers pull. */
+const hears = (id: string): ModelSpec => onDevice(id, LARGE);
+
+const MODELS = [
+  talks('talk', { baseMs: 400 }),
+  talks('slow', { tokens: 60, perTokenMs: 100 }),
+  talks('other'),
+  talks('stuck', {
+    faults: [{ marker: 'forever', action: 'hang', afterTokens: 2 }],
+    maxConcurrent: 1,
+  }),
+  hears('ears'),
+  hears('synthetic'),
+];
+
+let pair: GatewayPair;
+beforeAll(async () => {
+  pair = await GatewayPair.start(MODELS, { 'workers.health_interval_ms': 100 });
+});
+beforeEach(() => pair.again());
+afterAll(() => pair[Symbol.asyncDispose]());
 
 describeWith(REDIS)('text for models on one device of two gateways', () => {
   /** Requests that the worker of a model has. */
@@ -35,21 +55,20 @@ describeWith(REDIS)('text for models on one device of two gateways', () => {
   };
 
   /** Its process is `before`. */
-  const talkIsLoaded = async (pair: GatewayPair) => {
+  const talkIsLoaded = async () => {
     const [holder, other] = await pair.roles();
     expect(await pair.chat(other, 'talk')).toMatchObject(OK);
+    await pair.until('its process is seen', () => pair.alive.length === 1);
     return { holder, other, before: pair.alive };
   };
 
   it('is answered at both: one load, and together no more at its worker than its slots', async () => {
-    const settings = { 'workers.health_interval_ms': 100 };
-    await using pair = await GatewayPair.start([talks('talk', { baseMs: 400 })], settings);
     const [holder, other] = await pair.roles();
     expect(await pair.chat(other, 'talk')).toMatchObject(OK);
     let most = 0;
     let isOver = false;
     const watch = (async () => {
-      for (; !isOver; await pause(20)) most = Math.max(most, await inFlight(holder));
+      for (; !isOver; await pause(50)) most = Math.max(most, await inFlight(holder));
     })();
     const chats = [holder, other, holder, other, other, holder, other, holder];
     const answers = await Promise.all(chats.map(gateway => pair.chat(gateway, 'talk')));
@@ -78,15 +97,10 @@ describeWith(REDIS)('text for models on one device of two gateways', () => {
   });
 
   it('takes turns with other models, asked at both, and cuts off nothing', async () => {
-    await using pair = await GatewayPair.start([
-      talks('talk', slowly),
-      talks('other'),
-      hears('ears'),
-    ]);
     const [holder, other] = await pair.roles();
     const streams = await Promise.all([
-      pair.stream(other, 'talk', 'a long answer'),
-      pair.stream(holder, 'talk', 'another one'),
+      pair.stream(other, 'slow', 'a long answer'),
+      pair.stream(holder, 'slow', 'another one'),
     ]);
     expect(streams).toMatchObject([OK, OK]);
     const ended: string[] = [];
@@ -103,7 +117,7 @@ describeWith(REDIS)('text for models on one device of two gateways', () => {
     expect(await Promise.all(rest)).toMatchObject([WHOLE, WHOLE]);
     expect(await Promise.all(asked)).toMatchObject([OK, OK]);
     expect(ended.slice(0, 2)).toEqual(['stream', 'stream']);
-    const models = ['talk', 'other', 'ears', 'other', 'talk', 'ears', 'talk', 'other'];
+    const models = ['slow', 'other', 'ears', 'other', 'slow', 'ears', 'slow', 'other'];
     const answers = await Promise.all(
       models.map(async (model, at) => {
         await pause(at * 200);
@@ -119,8 +133,7 @@ describeWith(REDIS)('text for models on one device of two gateways', () => {
   });
 
   it('kill -9 of the one that loads: its models end, and the other one answers', async () => {
-    await using pair = await GatewayPair.start([talks('talk'), talks('other')]);
-    const { holder, other, before } = await talkIsLoaded(pair);
+    const { holder, other, before } = await talkIsLoaded();
     const waiting = pair.chat(other, 'other');
     await pair.kill(holder);
     const answers = await Promise.all([waiting, pair.chat(other, 'talk')]);
@@ -130,14 +143,9 @@ describeWith(REDIS)('text for models on one device of two gateways', () => {
   });
 
   it('kill -9 of the other one: the slot of its stream comes back, and the model can leave', async () => {
-    const faults = [{ marker: 'forever', action: 'hang', afterTokens: 2 }];
-    await using pair = await GatewayPair.start([
-      talks('talk', { faults, maxConcurrent: 1 }),
-      talks('other'),
-    ]);
     const [holder, other] = await pair.roles();
-    const stream = await pair.stream(other, 'talk', 'forever');
-    const next = pair.chat(holder, 'talk');
+    const stream = await pair.stream(other, 'stuck', 'forever');
+    const next = pair.chat(holder, 'stuck');
     await pair.kill(other);
     expect(await next).toMatchObject(OK);
     expect(await pair.chat(holder, 'other')).toMatchObject(OK);
@@ -145,9 +153,8 @@ describeWith(REDIS)('text for models on one device of two gateways', () => {
   });
 
   it('a stop of the one that loads lets the streams of the other one end', async () => {
-    await using pair = await GatewayPair.start([talks('talk', slowly)]);
     const [holder, other] = await pair.roles();
-    const stream = await pair.stream(other, 'talk', 'a long answer');
+    const stream = await pair.stream(other, 'slow', 'a long answer');
     await pair.stop(holder);
     expect(await stream.rest).toMatchObject(WHOLE);
     expect(await pair.chat(other, 'talk')).toMatchObject(OK);
@@ -155,8 +162,7 @@ describeWith(REDIS)('text for models on one device of two gateways', () => {
   });
 
   it('one that freezes loses the device: its model answers the other one until it is back', async () => {
-    await using pair = await GatewayPair.start([talks('talk'), talks('other')]);
-    const { holder, other, before } = await talkIsLoaded(pair);
+    const { holder, other, before } = await talkIsLoaded();
     pair.freeze(holder);
     await pair.until(
       'the other one has the device',
@@ -172,12 +178,11 @@ describeWith(REDIS)('text for models on one device of two gateways', () => {
   });
 
   it('goes on while Redis is away, streams too, and models take turns when it is back', async () => {
-    await using pair = await GatewayPair.start([talks('talk', slowly), talks('other')]);
     const [holder, other] = await pair.roles();
-    const stream = await pair.stream(other, 'talk', 'a long answer');
+    const stream = await pair.stream(other, 'slow', 'a long answer');
     const before = pair.alive;
     await pair.redis.kill();
-    const next = await Promise.all(pair.gateways.map(one => pair.stream(one, 'talk', 'next')));
+    const next = await Promise.all(pair.gateways.map(one => pair.stream(one, 'slow', 'next')));
     expect(next).toMatchObject([OK, OK]);
     expect(await stream.rest).toMatchObject(WHOLE);
     await pause(DEVICE_LEASE_MS);
@@ -190,7 +195,6 @@ describeWith(REDIS)('text for models on one device of two gateways', () => {
   });
 
   it('is refused with the reason where another machine loads the model', async () => {
-    await using pair = await GatewayPair.start([talks('talk')]);
     const [, other] = await pair.roles();
     const lease = new QueueKeys('switchyard').device('gpu0');
     await pair.client.set(lease, 'gw_far far', 'PX', 600_000);
@@ -201,15 +205,16 @@ describeWith(REDIS)('text for models on one device of two gateways', () => {
       expect.stringContaining('gw_far loads it on the host far'),
     ]);
     expect(body).toContain('model_load_failed');
+    await pair.client.del(lease);
+    await pair.until('it can be loaded again', async () => {
+      const states = pair.gateways.map(gateway => pair.stateOf(gateway, 'talk'));
+      return !(await Promise.all(states)).includes('failed');
+    });
   });
 });
 
 describeWith(REDIS)('live sessions of models on one device of two gateways', () => {
   it('begin at both when the model is loaded for them, share its streams, and hold it', async () => {
-    await using pair = await GatewayPair.start([
-      onDevice('synthetic', LARGE, { streams: 2 }),
-      hears('ears'),
-    ]);
     const [holder, other] = await pair.roles();
     const speaking = async ({ port }: GatewayProcess, said: string) => {
       const client = await RealtimeClient.synthetic(`http://127.0.0.1:${port}`);
@@ -246,6 +251,3 @@ describeWith(REDIS)('live sessions of models on one device of two gateways', () 
     expect(pair.most).toBe(1);
   });
 });
-
-/** A model whose workers pull. */
-const hears = (id: string): ModelSpec => onDevice(id, LARGE);

@@ -3,6 +3,10 @@ import { OpenAiUpstream } from '../../support/openai-upstream.js';
 import { GatewayRig } from '../api/gateway-rig.js';
 import { llamaLlm, syntheticEmbedding, upstreamLlm } from './generation-rig.js';
 
+/** Of a stream of chat. */
+export const chunk = (delta: object, more: object = {}): string =>
+  `data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta, finish_reason: null, ...more }] })}\n\n`;
+
 /** A gateway with models for specs of a dialect, and the server behind one of them. */
 export class DialectRig implements AsyncDisposable {
   private constructor(
@@ -13,7 +17,7 @@ export class DialectRig implements AsyncDisposable {
   /** `llama` calls tools, `upstream-llm` says what was scripted. */
   static async start(): Promise<DialectRig> {
     const upstream = await OpenAiUpstream.start({ models: ['its/own-name'] });
-    const llama = await llamaLlm(['chat', 'completions', 'tools']);
+    const llama = await llamaLlm(['chat', 'completions', 'tools', 'logprobs']);
     const rig = await GatewayRig.start({
       models: [llama, upstreamLlm(upstream), syntheticEmbedding()],
       launch: 'hosted',
@@ -33,10 +37,10 @@ export class DialectRig implements AsyncDisposable {
   }
 
   /** The next answer of the server: these frames, then `[DONE]`. */
-  script(...frames: string[]): void {
+  readonly script = (...frames: readonly string[]): void => {
     const body = [...frames, 'data: [DONE]\n\n'].join('');
     this.upstream.script({ kind: 'body', type: 'text/event-stream', body });
-  }
+  };
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.rig.close();

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { OpenAiUpstream } from '../../support/openai-upstream.js';
-import { errorOf, GatewayRig } from '../api/gateway-rig.js';
+import { expectError, GatewayRig } from '../api/gateway-rig.js';
 import { llamaLlm, upstreamLlm } from './generation-rig.js';
 
 let rig: GatewayRig;
@@ -65,14 +65,14 @@ describe('tokens of a model on llama.cpp', () => {
     ['megabytes', { prompt: 'a'.repeat(1_000_000) }, 'context_length_exceeded', 'prompt'],
     ['an unknown model', { model: 'nope', prompt: 'a' }, 'model_not_found', 'model'],
   ])('refuse %s', async (_what, fields, code, param) => {
-    expect(await errorOf(rig.post('/tokenize', { model: 'llama', ...fields }))).toMatchObject({
+    await expectError(rig.post('/tokenize', { model: 'llama', ...fields }), {
       code,
       param,
     });
   });
 
   it.each([[undefined], ['a'], [[-1]], [[1, 99_999]]])('%j are no tokens', async tokens => {
-    expect(await errorOf(detokenize(tokens))).toMatchObject({ status: 400 });
+    await expectError(detokenize(tokens), { status: 400 });
   });
 });
 

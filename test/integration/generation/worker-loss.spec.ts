@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { errorOf, GatewayRig, builtLaunch, until } from '../api/gateway-rig.js';
+import { errorOf, expectError, GatewayRig, builtLaunch, until } from '../api/gateway-rig.js';
 import { chat, eventsOf, syntheticLlm } from './generation-rig.js';
 
 let rig: GatewayRig;
@@ -74,7 +74,7 @@ describe('a worker that dies', () => {
       async () => ((await rig.json(`/v1/requests/${id}`)) as { attempts: number }).attempts === 2,
     );
     await fetch(`${rig.url}/v1/requests/${id}/cancel`, { method: 'POST' });
-    expect(await errorOf(answering)).toMatchObject({
+    await expectError(answering, {
       status: 499,
       code: 'request_cancelled',
     });
@@ -82,7 +82,7 @@ describe('a worker that dies', () => {
   }, 30_000);
 
   it('twice alone before the first byte is 500 worker_crashed, and an answer that hangs is 504', async () => {
-    expect(await errorOf(ask('CRASH_FIRST', { stream: true }))).toMatchObject({
+    await expectError(ask('CRASH_FIRST', { stream: true }), {
       status: 500,
       code: 'worker_crashed',
     });

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { errorOf } from '../api/gateway-rig.js';
+import { errorOf, expectError } from '../api/gateway-rig.js';
 import { answerOf, type BatchAnswer, JobsRig } from './jobs-rig.js';
 
 let rig: JobsRig;
@@ -100,7 +100,7 @@ describe('POST /v1/batches', () => {
     [{ webhook: { url: 'http://169.254.169.254/latest' } }, 'webhook_refused', 'webhook.url'],
     [{ webhook: { url: 'http://1.1.1.1:6379/' } }, 'webhook_refused', 'webhook.url'],
   ])('refuses %j', async (fields, code, param) => {
-    expect(await errorOf(rig.create({ input_file_id: input, ...fields }))).toMatchObject({
+    await expectError(rig.create({ input_file_id: input, ...fields }), {
       code,
       param,
     });
@@ -112,7 +112,7 @@ describe('POST /v1/batches', () => {
       body,
       headers: { 'content-type': 'application/json' },
     };
-    expect(await errorOf(fetch(`${rig.url}/v1/batches`, init))).toMatchObject({
+    await expectError(fetch(`${rig.url}/v1/batches`, init), {
       status: 400,
       code: 'invalid_json',
     });
@@ -178,7 +178,7 @@ describe('Idempotency-Key', () => {
   });
 
   it('has at most 255 characters', async () => {
-    expect(await errorOf(keyed('k'.repeat(256)))).toMatchObject({
+    await expectError(keyed('k'.repeat(256)), {
       status: 400,
       code: 'invalid_value',
     });
@@ -208,7 +208,7 @@ describe('GET /v1/batches', () => {
     'refuses %s',
     async query => {
       const param = query.split('=')[0];
-      expect(await errorOf(get(`?${query}`))).toMatchObject({
+      await expectError(get(`?${query}`), {
         status: 400,
         code: 'invalid_value',
         param,
@@ -240,7 +240,7 @@ describe('the end of a batch', () => {
       });
     const ended = await rig.batch();
     await rig.finish(ended.id);
-    expect(await errorOf(act(ended.id, 'cancel'))).toMatchObject({
+    await expectError(act(ended.id, 'cancel'), {
       status: 400,
       code: 'batch_not_cancellable',
     });
@@ -248,13 +248,13 @@ describe('the end of a batch', () => {
 
   it('only then can it be deleted; its files stay', async () => {
     const { id, input_file_id: file } = await rig.batch();
-    expect(await errorOf(remove(id))).toMatchObject({
+    await expectError(remove(id), {
       status: 400,
       code: 'batch_not_finished',
     });
     await rig.finish(id);
     expect(await answerOf(remove(id))).toEqual({ id, object: 'batch', deleted: true });
-    expect(await errorOf(get(`/${id}`))).toMatchObject({
+    await expectError(get(`/${id}`), {
       status: 404,
       code: 'batch_not_found',
     });
@@ -269,7 +269,7 @@ describe('the end of a batch', () => {
       remove('batch_x'),
     ];
     for (const answer of all)
-      expect(await errorOf(answer)).toMatchObject({
+      await expectError(answer, {
         status: 404,
         code: 'batch_not_found',
       });
@@ -307,12 +307,12 @@ describe('retry-failed', () => {
 
   it('waits for the end, and needs failed lines', async () => {
     const { id } = await rig.batch();
-    expect(await errorOf(act(id, 'retry-failed'))).toMatchObject({
+    await expectError(act(id, 'retry-failed'), {
       status: 400,
       code: 'batch_not_finished',
     });
     await rig.finish(id);
-    expect(await errorOf(act(id, 'retry-failed'))).toMatchObject({
+    await expectError(act(id, 'retry-failed'), {
       status: 400,
       code: 'nothing_to_retry',
     });

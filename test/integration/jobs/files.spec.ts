@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { errorOf, until } from '../api/gateway-rig.js';
+import { errorOf, expectError, until } from '../api/gateway-rig.js';
 import { answerOf, type FileAnswer, JobsRig } from './jobs-rig.js';
 
 const LIMITS = {
@@ -113,15 +113,15 @@ describe('POST /v1/files', () => {
     const form = new FormData();
     form.append('file', new Blob(['x']), 'a');
     form.append('file', new Blob(['x']), 'b');
-    expect(await errorOf(rig.gateway.post('/v1/files', form))).toMatchObject({
+    await expectError(rig.gateway.post('/v1/files', form), {
       code: 'too_many_files',
     });
     const other = new FormData();
     other.append('data', new Blob(['x']), 'a');
-    expect(await errorOf(rig.gateway.post('/v1/files', other))).toMatchObject({
+    await expectError(rig.gateway.post('/v1/files', other), {
       code: 'missing_required_parameter',
     });
-    expect(await errorOf(rig.gateway.post('/v1/files', {}))).toMatchObject({
+    await expectError(rig.gateway.post('/v1/files', {}), {
       status: 415,
     });
   });
@@ -224,7 +224,7 @@ describe('GET /v1/files', () => {
     'refuses %s',
     async query => {
       const param = query.split('=')[0];
-      expect(await errorOf(fetch(`${rig.url}/v1/files?${query}`))).toMatchObject({
+      await expectError(fetch(`${rig.url}/v1/files?${query}`), {
         status: 400,
         code: 'invalid_value',
         param,
@@ -240,7 +240,7 @@ describe('DELETE /v1/files/{id}', () => {
     expect(await answerOf(remove())).toEqual({ id, object: 'file', deleted: true });
     expect((await rig.blobKeys()).filter(key => key.endsWith(id))).toEqual([]);
     for (const answer of [remove(), rig.content(id), fetch(`${rig.url}/v1/files/${id}`)])
-      expect(await errorOf(answer)).toMatchObject({
+      await expectError(answer, {
         status: 404,
         code: 'file_not_found',
         param: 'id',
@@ -250,7 +250,7 @@ describe('DELETE /v1/files/{id}', () => {
   it('is refused while a batch that has not ended reads it, naming the batch', async () => {
     const batch = await rig.batch();
     const remove = () => fetch(`${rig.url}/v1/files/${batch.input_file_id}`, { method: 'DELETE' });
-    expect(await errorOf(remove())).toMatchObject({
+    await expectError(remove(), {
       status: 400,
       code: 'file_in_use',
       message: expect.stringContaining(batch.id),

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { errorOf } from '../api/gateway-rig.js';
+import { expectError } from '../api/gateway-rig.js';
 import { JobsRig } from './jobs-rig.js';
 
 let rig: JobsRig;
@@ -14,7 +14,7 @@ afterAll(() => rig.close());
 describe('files.tenant_quota_bytes', () => {
   it('refuses what would exceed 1000 bytes, and takes it once others were deleted', async () => {
     const first = await rig.file('a'.repeat(600));
-    expect(await errorOf(rig.upload('b'.repeat(401), { purpose: 'vision' }))).toMatchObject({
+    await expectError(rig.upload('b'.repeat(401), { purpose: 'vision' }), {
       ...{ status: 413, code: 'storage_quota_exceeded', param: 'file' },
     });
     await rig.file('c'.repeat(400));

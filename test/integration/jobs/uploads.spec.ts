@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, it, jest } from '@jest/globals';
-import { errorOf } from '../api/gateway-rig.js';
+import { expectError } from '../api/gateway-rig.js';
 import { answerOf, type FileAnswer, JobsRig } from './jobs-rig.js';
 
 interface UploadAnswer {
@@ -84,7 +84,7 @@ describe('a file in parts', () => {
       [{ part_ids: ids, md5: md5('other') }, 'md5'],
     ];
     for (const [body, param] of wrong)
-      expect(await errorOf(post(`/${id}/complete`, body))).toMatchObject({
+      await expectError(post(`/${id}/complete`, body), {
         code: 'upload_incomplete',
         param,
       });
@@ -105,7 +105,7 @@ describe('a file in parts', () => {
       post(`/${id}/complete`, { part_ids: ids }),
       post(`/${id}/cancel`, {}),
     ])
-      expect(await errorOf(late)).toMatchObject({
+      await expectError(late, {
         status: 400,
         code: 'upload_not_pending',
       });
@@ -118,12 +118,12 @@ describe('a file in parts', () => {
   });
 
   it('for a batch has the limits of such files: announced size first, then lines', async () => {
-    expect(await errorOf(begin(1001, 'batch'))).toMatchObject({
+    await expectError(begin(1001, 'batch'), {
       status: 413,
       code: 'file_too_large',
     });
     const { id, ids } = await uploaded(['a\nb\n', 'c\nd\n'], 'batch');
-    expect(await errorOf(post(`/${id}/complete`, { part_ids: ids }))).toMatchObject({
+    await expectError(post(`/${id}/complete`, { part_ids: ids }), {
       code: 'too_many_lines',
     });
   });
@@ -141,7 +141,7 @@ describe('a file in parts', () => {
     ],
   ])('is refused with %j', async (fields, code, param) => {
     const good = { bytes: 1, filename: 'a', mime_type: 'text/plain', purpose: 'evals' };
-    expect(await errorOf(post('', { ...good, ...fields }))).toMatchObject({
+    await expectError(post('', { ...good, ...fields }), {
       status: 400,
       code,
       param,
@@ -150,7 +150,7 @@ describe('a file in parts', () => {
 
   it('that nobody began is not found', async () => {
     for (const answer of [part('upload_nobody', 'x'), post('/upload_nobody/cancel', {})])
-      expect(await errorOf(answer)).toMatchObject({
+      await expectError(answer, {
         status: 404,
         code: 'upload_not_found',
       });

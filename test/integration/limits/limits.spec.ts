@@ -1,15 +1,15 @@
 import { afterEach, beforeAll, describe, expect, it } from '@jest/globals';
 import { type Redis } from 'ioredis';
-import { WebSocket } from 'ws';
 import { addApiKey, type ApiKeyEntry } from '../../../src/platform/auth/keys-file.js';
 import { type SettingValue } from '../../../src/platform/config/setting-definition.js';
 import { type SettingPath } from '../../../src/platform/config/settings.js';
 import { FixtureWorker } from '../../support/fixture-worker.js';
+import { formOf } from '../../support/form-of.js';
+import { handshakeStatus } from '../../support/realtime-client.js';
 import { redisClient } from '../../support/redis-client.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { describeWith, REDIS } from '../../support/requires.js';
-import { formOf } from '../api/audio-forms.js';
-import { errorOf, GatewayRig, until } from '../api/gateway-rig.js';
+import { errorOf, expectError, GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 import { RawHttp } from '../api/raw-http.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
@@ -40,9 +40,7 @@ async function gateway(settings: Settings, model = sttModel()): Promise<GatewayR
   return rig;
 }
 
-const form = (): FormData => {
-  return formOf({ model: 'stt' });
-};
+const form = (): FormData => formOf({ model: 'stt' });
 const send = (rig: GatewayRig, apiKey: string, id?: string): Promise<Response> =>
   rig.post('/v1/audio/transcriptions', form(), {
     headers: { ...bearer(apiKey), ...(id && { 'x-request-id': id }) },
@@ -130,12 +128,11 @@ describe('limits.concurrent_requests', () => {
     const state = async () =>
       (await fetch(`${rig.url}/v1/requests/held`, { headers: bearer(acme) })).status;
     await until(async () => (await state()) === 200);
-    expect(await errorOf(send(rig, acme))).toMatchObject({
+    await expectError(send(rig, acme), {
       status: 429,
       code: 'rate_limit_exceeded',
     });
-    const upgrade = await upgradeStatus(rig, acme);
-    expect(upgrade).toBe(429);
+    expect(await handshakeStatus(rig.url, bearer(acme))).toBe(429);
     await rig.post('/v1/requests/held/cancel', {}, { headers: bearer(acme) });
     expect((await held).status).toBe(499);
     await until(async () => (await quick(rig, acme)).status === 404);
@@ -153,7 +150,7 @@ describe('limits.audio_seconds_per_minute', () => {
     const answer = await send(rig, acme);
     expect(answer.status).toBe(200);
     expect(answer.headers.get('x-ratelimit-remaining-audio-seconds')).toBe('1');
-    expect(await errorOf(send(rig, acme))).toMatchObject({
+    await expectError(send(rig, acme), {
       status: 429,
       code: 'rate_limit_exceeded',
     });
@@ -171,7 +168,7 @@ describe('a request that nobody waits for', () => {
       'x-request-id': 'later',
     };
     expect((await rig.post('/v1/audio/transcriptions', form(), { headers })).status).toBe(202);
-    expect(await errorOf(quick(rig, acme))).toMatchObject({ status: 429 });
+    await expectError(quick(rig, acme), { status: 429 });
     await rig.post('/v1/requests/later/cancel', {}, { headers: bearer(acme) });
     await until(async () => (await quick(rig, acme)).status === 404);
   });
@@ -191,34 +188,19 @@ describe('wrong keys', () => {
     const acme = key('acme');
     const rig = await gateway({ 'auth.failures_per_minute': 3 });
     expect((await quick(rig, 'sk-wrong')).status).toBe(401);
-    expect(await opening(rig, 'sk-wrong')).toBe(401);
+    expect(await handshakeStatus(rig.url, bearer('sk-wrong'))).toBe(401);
     await expect(FeedClient.connect(rig.url, 'sk-wrong')).rejects.toMatchObject({
       data: code('invalid_api_key'),
     });
-    expect(await opening(rig, 'sk-wrong')).toBe(429);
+    expect(await handshakeStatus(rig.url, bearer('sk-wrong'))).toBe(429);
     await expect(FeedClient.connect(rig.url, 'sk-wrong')).rejects.toMatchObject({
       data: code('rate_limit_exceeded'),
     });
     expect((await quick(rig, 'sk-wrong')).status).toBe(429);
-    expect(await opening(rig, acme)).toBe(101);
+    expect(await handshakeStatus(rig.url, bearer(acme))).toBe(101);
   });
 
   const code = (expected: string) => ({ error: { code: expected } });
-
-  /** 101, or the status that a WebSocket to /v1/realtime is refused with. */
-  async function opening({ url }: GatewayRig, token: string): Promise<number> {
-    const socket = new WebSocket(`${url.replace('http', 'ws')}/v1/realtime`, {
-      headers: bearer(token),
-    });
-    socket.on('error', () => undefined);
-    return new Promise(resolve => {
-      socket.once('unexpected-response', (_request, { statusCode = 0 }) => resolve(statusCode));
-      socket.once('open', () => {
-        socket.close(1000);
-        resolve(101);
-      });
-    });
-  }
 });
 
 describeWith(REDIS)('two gateways with one Redis', () => {
@@ -323,21 +305,5 @@ async function shared(
   await until(async () => {
     await quick(rig, apiKey);
     return (await redis.exists(`switchyard:limits:{tenant:${tenant}}`)) === 1;
-  });
-}
-
-/** Status of the answer to a WebSocket's opening request; 101 when it is let in. */
-async function upgradeStatus(rig: GatewayRig, apiKey: string): Promise<number> {
-  const { WebSocket } = await import('ws');
-  const socket = new WebSocket(`${rig.url.replace('http', 'ws')}/v1/realtime`, {
-    headers: bearer(apiKey),
-  });
-  return new Promise(resolve => {
-    socket.once('unexpected-response', (_request, { statusCode }) => resolve(statusCode ?? 0));
-    socket.once('open', () => {
-      socket.close();
-      resolve(101);
-    });
-    socket.on('error', () => undefined);
   });
 }

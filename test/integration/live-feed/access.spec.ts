@@ -7,7 +7,7 @@ import { LIVE_PATH } from '../../../src/contracts/events/live-event.js';
 import { Authenticator } from '../../../src/platform/auth/authenticator.js';
 import { type Scope } from '../../../src/platform/auth/principal.js';
 import { ShortLivedTokens } from '../../../src/platform/auth/short-lived-tokens.js';
-import { formOf } from '../api/audio-forms.js';
+import { formOf } from '../../support/form-of.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
@@ -41,12 +41,10 @@ const refusal = async (token?: string) => {
   }
 };
 
-const send = (id: string, key: string) => {
-  const form = formOf({ model: 'stt' });
-  return rig.post('/v1/audio/transcriptions', form, {
+const send = (id: string, key: string) =>
+  rig.post('/v1/audio/transcriptions', formOf({ model: 'stt' }), {
     headers: { ...bearer(key), 'x-request-id': id },
   });
-};
 
 const tokenFor = async (scopes: readonly Scope[], ttlS: number) => {
   const authenticator = rig.app.get(Authenticator);

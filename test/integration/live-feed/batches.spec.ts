@@ -3,6 +3,7 @@ import { type LiveBatch } from '../../../src/contracts/events/live-event.js';
 import { type BatchJob } from '../../../src/core/jobs/batch-job.js';
 import { JobClaims } from '../../../src/platform/database/job-claims.js';
 import { JobStore } from '../../../src/platform/database/job-store.js';
+import { formOf } from '../../support/form-of.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
@@ -30,9 +31,7 @@ afterAll(async () => {
 
 /** Made through one gateway, as a client does. */
 async function newBatch(): Promise<string> {
-  const form = new FormData();
-  form.set('purpose', 'batch');
-  form.set('file', new Blob(['{}\n']), 'lines.jsonl');
+  const form = formOf({ purpose: 'batch' }, '{}\n', 'lines.jsonl');
   const headers = bearer(keys.acme);
   const file = (await (await one.post('/v1/files', form, { headers })).json()) as {
     id: string;

@@ -1,8 +1,8 @@
 import { afterAll, beforeAll, expect, it } from '@jest/globals';
 import { type LiveQueueLine } from '../../../src/contracts/events/live-event.js';
+import { formOf } from '../../support/form-of.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { describeWith, REDIS } from '../../support/requires.js';
-import { formOf } from '../api/audio-forms.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
@@ -36,12 +36,10 @@ suite('two gateways and one Redis', () => {
   });
 
   /** Waits: there is no worker. */
-  const send = (rig: GatewayRig, id: string) => {
-    const form = formOf({ model: 'stt' });
-    return rig.post('/v1/audio/transcriptions', form, {
+  const send = (rig: GatewayRig, id: string) =>
+    rig.post('/v1/audio/transcriptions', formOf({ model: 'stt' }), {
       headers: { ...bearer(keys.acme), 'x-request-id': id },
     });
-  };
   const cancel = (rig: GatewayRig, id: string) =>
     rig.post(`/v1/requests/${id}/cancel`, {}, { headers: bearer(keys.acme) });
   const waiting = (client: FeedClient) =>

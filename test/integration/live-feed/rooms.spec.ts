@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type LiveQueueLine } from '../../../src/contracts/events/live-event.js';
-import { formOf } from '../api/audio-forms.js';
+import { formOf } from '../../support/form-of.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 import { FeedClient } from './feed-client.js';
@@ -13,10 +13,10 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-const transcribe = (id: string, model = 'stt') => {
-  const form = formOf({ model }, 'hello');
-  return rig.post('/v1/audio/transcriptions', form, { headers: { 'x-request-id': id } });
-};
+const transcribe = (id: string, model = 'stt') =>
+  rig.post('/v1/audio/transcriptions', formOf({ model }, 'hello'), {
+    headers: { 'x-request-id': id },
+  });
 const line = (client: FeedClient, model: string) => client.state('queue')[model] as LiveQueueLine;
 
 describe('the live feed', () => {

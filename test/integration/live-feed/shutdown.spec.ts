@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { formOf } from '../api/audio-forms.js';
+import { formOf } from '../../support/form-of.js';
 import { GatewayRig, until } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 import { FeedClient } from './feed-client.js';
@@ -12,8 +12,7 @@ describe('the live feed, when the gateway stops', () => {
     });
     using client = await FeedClient.connect(rig.url);
     await client.join('request:last');
-    const form = formOf({ model: 'stt' });
-    const answer = rig.post('/v1/audio/transcriptions', form, {
+    const answer = rig.post('/v1/audio/transcriptions', formOf({ model: 'stt' }), {
       headers: { 'x-request-id': 'last' },
     });
     await until(() => client.request('last')?.state === 'queued');

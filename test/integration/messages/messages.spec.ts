@@ -2,7 +2,7 @@ import Anthropic from '@anthropic-ai/sdk';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { type OpenAiUpstream } from '../../support/openai-upstream.js';
 import { type GatewayRig } from '../api/gateway-rig.js';
-import { DialectRig } from '../generation/dialect-rig.js';
+import { chunk, DialectRig } from '../generation/dialect-rig.js';
 
 const model = 'llama';
 const messages = [{ role: 'user' as const, content: 'what does a switchyard do?' }];
@@ -10,11 +10,12 @@ const messages = [{ role: 'user' as const, content: 'what does a switchyard do?'
 let dialect: DialectRig;
 let rig: GatewayRig;
 let upstream: OpenAiUpstream;
+let script: DialectRig['script'];
 let client: Anthropic;
 
 beforeAll(async () => {
   dialect = await DialectRig.start();
-  ({ rig, upstream } = dialect);
+  ({ rig, upstream, script } = dialect);
   client = new Anthropic({ baseURL: rig.url, apiKey: 'unused', maxRetries: 0 });
 }, 150_000);
 afterAll(async () => dialect[Symbol.asyncDispose]());
@@ -30,14 +31,11 @@ const weather = {
   },
 };
 
-const chunk = (delta: object, more: object = {}): string =>
-  `data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta, finish_reason: null, ...more }] })}\n\n`;
 const USAGE = {
   prompt_tokens: 10,
   completion_tokens: 3,
   prompt_tokens_details: { cached_tokens: 4 },
 };
-const script = (...frames: string[]) => dialect.script(...frames);
 const asked = { model: 'upstream-llm', max_tokens: 50, messages };
 
 describe('models by the SDK of messages', () => {

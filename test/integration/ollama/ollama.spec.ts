@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { Ollama } from 'ollama';
 import { type OpenAiUpstream } from '../../support/openai-upstream.js';
 import { type GatewayRig } from '../api/gateway-rig.js';
-import { DialectRig } from '../generation/dialect-rig.js';
+import { chunk, DialectRig } from '../generation/dialect-rig.js';
 
 const model = 'llama';
 const messages = [{ role: 'user', content: 'what does a switchyard do?' }];
@@ -10,11 +10,12 @@ const messages = [{ role: 'user', content: 'what does a switchyard do?' }];
 let dialect: DialectRig;
 let rig: GatewayRig;
 let upstream: OpenAiUpstream;
+let script: DialectRig['script'];
 let client: Ollama;
 
 beforeAll(async () => {
   dialect = await DialectRig.start();
-  ({ rig, upstream } = dialect);
+  ({ rig, upstream, script } = dialect);
   client = new Ollama({ host: rig.url });
 }, 150_000);
 afterAll(async () => dialect[Symbol.asyncDispose]());
@@ -31,10 +32,6 @@ const weather = {
     },
   },
 };
-
-const chunk = (delta: object, finish_reason: string | null = null): string =>
-  `data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
-const script = (...frames: string[]) => dialect.script(...frames);
 
 describe('the API of Ollama by its client', () => {
   it('chats whole and by lines', async () => {
@@ -132,7 +129,10 @@ describe('the API of Ollama by its client', () => {
       chunk({
         tool_calls: [{ index: 0, id: 'c2', function: { name: 'weather', arguments: '{"cel' } }],
       }),
-      chunk({ tool_calls: [{ index: 0, function: { arguments: 'sius":false}' } }] }, 'tool_calls'),
+      chunk(
+        { tool_calls: [{ index: 0, function: { arguments: 'sius":false}' } }] },
+        { finish_reason: 'tool_calls' },
+      ),
     );
     const again = [
       ...messages,
@@ -268,9 +268,8 @@ describe('the API of Ollama by its client', () => {
 
   it('has the probabilities of tokens, whole and by lines', async () => {
     const scored = { token: 'It', logprob: -0.5, bytes: [73, 116], top_logprobs: [] };
-    const said = (last: string | null) =>
-      `data: ${JSON.stringify({ choices: [{ index: 0, delta: { content: 'It' }, logprobs: { content: [scored] }, finish_reason: last }] })}\n\n`;
-    script(said('stop'));
+    const more = { logprobs: { content: [scored] }, finish_reason: 'stop' };
+    script(chunk({ content: 'It' }, more));
     const body = { model: 'upstream-llm', messages, logprobs: true, top_logprobs: 2 };
     const lines = await (await rig.post('/api/chat', body)).text();
     expect(JSON.parse(lines.split('\n')[0]!)).toMatchObject({ logprobs: [scored] });

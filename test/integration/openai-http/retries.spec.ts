@@ -13,14 +13,13 @@ const refused = (status: number, headers = {}, body = '') =>
   ({ kind: 'status', status, headers, body }) as const;
 const ITEM = transcribeItem(encoded('one'), { wordTimestamps: false });
 
+let rig: UpstreamRig;
+beforeEach(async () => {
+  rig = await UpstreamRig.start();
+});
+afterEach(() => rig[Symbol.asyncDispose]());
+
 describe('openai-http tries again', () => {
-  let rig: UpstreamRig;
-
-  beforeEach(async () => {
-    rig = await UpstreamRig.start();
-  });
-  afterEach(() => rig[Symbol.asyncDispose]());
-
   it('after 429, as late as Retry-After says, and sends the whole upload again', async () => {
     rig.upstream.script(refused(429, { 'retry-after': '7' }));
     const engine = await rig.recognizer();
@@ -82,15 +81,6 @@ describe('openai-http tries again', () => {
 });
 
 describe('openai-http does not try again', () => {
-  let rig: UpstreamRig;
-
-  beforeEach(async () => {
-    rig = await UpstreamRig.start();
-  });
-  afterEach(async () => {
-    await rig[Symbol.asyncDispose]();
-  });
-
   const message = (text: string, more = {}) =>
     JSON.stringify({ error: { message: text, ...more } });
 

@@ -20,7 +20,7 @@ import { FsBlobStore } from '../../../src/platform/storage/fs-blob-store.js';
 import { redisClient } from '../../support/redis-client.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
-import { pause, WAIT_LIMIT_MS } from '../../support/waiting.js';
+import { until, WAIT_LIMIT_MS } from '../../support/waiting.js';
 import { sttModel, type WorkerChange, WorkerProcess } from '../worker/worker-process.js';
 
 export interface PullQueueOptions {
@@ -166,17 +166,13 @@ export class PullQueue implements AsyncDisposable {
       : readAnnouncement(await this.client.get(this.keys.worker(id)));
   }
 
-  async until(
+  until(
     what: string,
     holds: () => Promise<boolean> | boolean,
     limitMs = WAIT_LIMIT_MS,
   ): Promise<void> {
-    for (const endMs = performance.now() + limitMs; performance.now() < endMs; await pause(20)) {
-      if (await holds()) return;
-    }
-    throw new Error(
-      `waited ${limitMs} ms for: ${what}\n${this.workers.map(({ log }) => log.slice(-2000)).join('\n---\n')}`,
-    );
+    const told = () => this.workers.map(({ log }) => log.slice(-2000));
+    return until(holds, { what, limitMs, told });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

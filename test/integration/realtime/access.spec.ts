@@ -2,7 +2,7 @@ import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { WebSocket } from 'ws';
-import { RealtimeClient } from '../../support/realtime-client.js';
+import { handshakeStatus, RealtimeClient } from '../../support/realtime-client.js';
 import { errorOf, GatewayRig } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
@@ -31,20 +31,8 @@ beforeAll(async () => {
 });
 afterAll(() => rig.close());
 
-/** 101, or the status the opening request is refused with. */
-function opening(headers: Record<string, string>, protocols: string[] = []): Promise<number> {
-  const socket = new WebSocket(`${rig.url.replace('http', 'ws')}/v1/realtime`, protocols, {
-    headers,
-  });
-  return new Promise(resolve => {
-    socket.on('error', () => undefined);
-    socket.on('unexpected-response', (_request, response) => resolve(response.statusCode ?? 0));
-    socket.on('open', () => {
-      resolve(101);
-      socket.close(1000);
-    });
-  });
-}
+const opening = (headers: Record<string, string>, protocols?: string[]): Promise<number> =>
+  handshakeStatus(rig.url, headers, protocols);
 
 describe('where keys are asked for, a live session', () => {
   it('opens with a key that may use models, and with no other', async () => {

@@ -1,6 +1,7 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
 import { type DispatchEvent } from '../../../src/core/dispatch/dispatch-event.js';
 import { DispatchEventBus } from '../../../src/platform/events/events.module.js';
+import { formOf } from '../../support/form-of.js';
 import { pcmWav } from '../../support/pcm-wav.js';
 import { RealtimeClient, TRANSCRIPTION } from '../../support/realtime-client.js';
 import { type GatewayRig, until } from '../api/gateway-rig.js';
@@ -36,12 +37,8 @@ const isPass = ({ requestId }: DispatchEvent) => /\.\d+\.\d+\.\d+$/.test(request
 const ended = (matches: (event: DispatchEvent) => boolean) =>
   events.flatMap(event => (event.type === 'settled' && matches(event) ? [event.status] : []));
 const passes = () => events.filter(event => event.type === 'accepted' && isPass(event)).length;
-const transcribe = (wav: Buffer<ArrayBuffer>, at = rig) => {
-  const form = new FormData();
-  form.append('model', 'synthetic');
-  form.append('file', new Blob([wav]), 'file.wav');
-  return at.post('/v1/audio/transcriptions', form);
-};
+const transcribe = (wav: Buffer<ArrayBuffer>, at = rig) =>
+  at.post('/v1/audio/transcriptions', formOf({ model: 'synthetic' }, wav, 'file.wav'));
 
 describe('a model without live streams', () => {
   it('sends words while they are spoken, the first ones of one pass; the final text is that of the whole', async () => {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import OpenAI from 'openai';
 import { openaiAt } from '../../support/openai-at.js';
-import { OpenAiUpstream } from '../../support/openai-upstream.js';
+import { type OpenAiUpstream } from '../../support/openai-upstream.js';
 import { faultsOfEvents, faultsOfResponse } from '../../support/response-schema.js';
-import { GatewayRig } from '../api/gateway-rig.js';
-import { llamaLlm, upstreamLlm } from '../generation/generation-rig.js';
+import { type GatewayRig } from '../api/gateway-rig.js';
+import { chunk, DialectRig } from '../generation/dialect-rig.js';
 
 type Event = OpenAI.Responses.ResponseStreamEvent;
 type Response = OpenAI.Responses.Response;
@@ -12,32 +12,25 @@ type Response = OpenAI.Responses.Response;
 const model = 'llama';
 const input = 'what does a switchyard do?';
 
+let dialect: DialectRig;
 let upstream: OpenAiUpstream;
+let script: DialectRig['script'];
 let rig: GatewayRig;
 let client: OpenAI;
 
 beforeAll(async () => {
-  upstream = await OpenAiUpstream.start({ models: ['its/own-name'] });
-  rig = await GatewayRig.start({
-    models: [await llamaLlm(['chat', 'completions', 'tools', 'logprobs']), upstreamLlm(upstream)],
-    launch: 'hosted',
-  });
+  dialect = await DialectRig.start();
+  ({ rig, upstream, script } = dialect);
   client = openaiAt(rig.url);
-  await rig.allReady();
 }, 150_000);
-afterAll(async () => {
-  await rig.close();
-  await upstream[Symbol.asyncDispose]();
-});
+afterAll(() => dialect[Symbol.asyncDispose]());
 
-async function eventsOf(
-  body: OpenAI.Responses.ResponseCreateParamsNonStreaming,
-): Promise<readonly Event[]> {
-  const events: Event[] = [];
-  for await (const event of await client.responses.create({ ...body, stream: true }))
-    events.push(event);
-  return events;
-}
+const eventsOf = async (body: object): Promise<readonly Event[]> =>
+  Array.fromAsync(await client.responses.create({ model, input, ...body, stream: true }));
+
+/** Whole, to the question of all. */
+const create = (body: object): Promise<Response> =>
+  client.responses.create({ model, input, max_output_tokens: 200, ...body });
 
 const lastOf = (events: readonly Event[]): Response =>
   (events.at(-1) as { response: Response }).response;
@@ -74,22 +67,11 @@ const weather = {
 
 describe('responses by the openai SDK on llama.cpp', () => {
   it('are the same whole and as events, as the public schema has them', async () => {
-    const asked = {
-      model,
-      input,
-      max_output_tokens: 24,
-      temperature: 0,
-      metadata: { of: 'test' },
-      store: false,
-    };
-    const whole = await client.responses.create(asked);
+    const metadata = { of: 'test' };
+    const asked = { max_output_tokens: 24, temperature: 0, metadata, store: false };
+    const whole = await create(asked);
     expect(faultsOfResponse(whole)).toEqual([]);
-    expect(whole).toMatchObject({
-      model,
-      metadata: { of: 'test' },
-      temperature: 0,
-      store: false,
-    });
+    expect(whole).toMatchObject({ model, metadata, temperature: 0, store: false });
     expect(whole.status).toMatch(/^(in)?complete(d)?$/);
     expect(whole.usage).toMatchObject({
       total_tokens: whole.usage!.input_tokens + whole.usage!.output_tokens,
@@ -105,7 +87,7 @@ describe('responses by the openai SDK on llama.cpp', () => {
 
   it('have one id for each item, in the stream and in the response', async () => {
     const text = { format: switchFormat };
-    const events = await eventsOf({ model, input, text, max_output_tokens: 200 });
+    const events = await eventsOf({ text, max_output_tokens: 200 });
     const ids = lastOf(events).output.map(({ id }) => id);
     expect(new Set(events.flatMap(event => ('item_id' in event ? [event.item_id] : [])))).toEqual(
       new Set(ids),
@@ -114,7 +96,7 @@ describe('responses by the openai SDK on llama.cpp', () => {
   });
 
   it('end incomplete at their limit', async () => {
-    const events = await eventsOf({ model, input, max_output_tokens: 16, top_p: 0.9 });
+    const events = await eventsOf({ max_output_tokens: 16, top_p: 0.9 });
     const { status, incomplete_details } = lastOf(events);
     if (status === 'completed') return expect(incomplete_details).toBeNull();
     expect(events.at(-1)).toMatchObject({ type: 'response.incomplete' });
@@ -122,12 +104,7 @@ describe('responses by the openai SDK on llama.cpp', () => {
   });
 
   it('are JSON by a schema', async () => {
-    const answer = await client.responses.create({
-      model,
-      input,
-      text: { format: switchFormat },
-      max_output_tokens: 200,
-    });
+    const answer = await create({ text: { format: switchFormat } });
     expect(faultsOfResponse(answer)).toEqual([]);
     expect(JSON.parse(answer.output_text)).toEqual({ on: expect.any(Boolean) });
   });
@@ -145,25 +122,18 @@ describe('responses by the openai SDK on llama.cpp', () => {
     ],
   ] as const)('call a function that is %s, and go on with its output', async (_, tool_choice) => {
     const tools = [weather];
-    const asked = {
-      model,
-      input,
-      tools,
-      tool_choice,
-      parallel_tool_calls: false,
-      max_output_tokens: 400,
-    };
-    const events = await eventsOf(asked as OpenAI.Responses.ResponseCreateParamsNonStreaming);
+    const asked = { tools, tool_choice, parallel_tool_calls: false, max_output_tokens: 400 };
+    const events = await eventsOf(asked);
     expect(faultsOfEvents(events)).toEqual([]);
     const { output } = lastOf(events);
     expect(output).toMatchObject([{ type: 'function_call', name: 'weather', status: 'completed' }]);
     const [call] = output as OpenAI.Responses.ResponseFunctionToolCall[];
     expect(JSON.parse(call!.arguments)).toEqual({ celsius: expect.any(Boolean) });
-    const next = await client.responses.create({
-      ...{ model, tools, tool_choice: 'none', max_output_tokens: 16 },
+    const next = await create({
+      ...{ tools, tool_choice: 'none', max_output_tokens: 16 },
       input: [
         { role: 'user', content: input },
-        ...(output as OpenAI.Responses.ResponseInputItem[]),
+        ...output,
         { type: 'function_call_output', call_id: call!.call_id, output: 'rain' },
       ],
     });
@@ -177,10 +147,7 @@ describe('responses by the openai SDK on llama.cpp', () => {
       { type: 'namespace', name: 'place.x', tools: [{ type, name, parameters }] },
     ];
     const asked = { model, tools, parallel_tool_calls: false, max_output_tokens: 400 };
-    const body = { ...asked, input, tool_choice: { type, name } } as unknown;
-    const { output, id } = lastOf(
-      await eventsOf(body as OpenAI.Responses.ResponseCreateParamsNonStreaming),
-    );
+    const { output, id } = lastOf(await eventsOf({ ...asked, tool_choice: { type, name } }));
     const call = {
       type: 'function_call',
       name,
@@ -260,15 +227,9 @@ describe('responses by the openai SDK on llama.cpp', () => {
   });
 
   it('have log probabilities of their tokens', async () => {
-    const include = ['message.output_text.logprobs' as const];
-    const answer = await client.responses.create({
-      model,
-      input,
-      include,
-      top_logprobs: 2,
-      text: { format: switchFormat },
-      max_output_tokens: 200,
-    });
+    const include = ['message.output_text.logprobs'];
+    const text = { format: switchFormat };
+    const answer = await create({ include, top_logprobs: 2, text });
     expect(faultsOfResponse(answer)).toEqual([]);
     const [message] = answer.output as OpenAI.Responses.ResponseOutputMessage[];
     const [part] = message!.content as OpenAI.Responses.ResponseOutputText[];
@@ -277,11 +238,7 @@ describe('responses by the openai SDK on llama.cpp', () => {
 
   it('are counted before they are asked for', async () => {
     const counted = await client.responses.inputTokens.count({ model, input });
-    const { usage } = await client.responses.create({
-      model,
-      input,
-      max_output_tokens: 16,
-    });
+    const { usage } = await create({ max_output_tokens: 16 });
     expect(counted).toEqual({
       object: 'response.input_tokens',
       input_tokens: usage!.input_tokens,
@@ -363,26 +320,21 @@ describe('responses by the openai SDK on llama.cpp', () => {
 });
 
 describe('responses from an upstream that knows chat only', () => {
-  const chunk = (delta: object, finish_reason: string | null = null): string =>
-    `data: ${JSON.stringify({ id: 'c', choices: [{ index: 0, delta, finish_reason }] })}\n\n`;
+  const called = (more: object, end: object = {}): string =>
+    chunk({ tool_calls: [{ index: 0, ...more }] }, end);
+  const CALLS = { finish_reason: 'tool_calls' };
 
   it('have its reasoning and its calls as items, and it gets them back as messages', async () => {
-    const called = (index: number, more: object): object => ({
-      tool_calls: [{ index, ...more }],
-    });
-    const body = [
+    script(
       chunk({ role: 'assistant', reasoning_content: 'hm' }),
       chunk({ content: 'I ask.' }),
-      chunk(called(0, { id: 'call_up', function: { name: 'weather', arguments: '' } })),
-      chunk(called(0, { function: { arguments: '{"celsius":' } })),
-      chunk(called(0, { function: { arguments: 'true}' } }), 'tool_calls'),
-      'data: [DONE]\n\n',
-    ].join('');
-    upstream.script({ kind: 'body', type: 'text/event-stream', body });
+      called({ id: 'call_up', function: { name: 'weather', arguments: '' } }),
+      called({ function: { arguments: '{"celsius":' } }),
+      called({ function: { arguments: 'true}' } }, CALLS),
+    );
     const before = upstream.posts.length;
     const events = await eventsOf({
       model: 'upstream-llm',
-      input,
       tools: [weather],
       reasoning: { effort: 'high' },
     });
@@ -398,12 +350,8 @@ describe('responses from an upstream that knows chat only', () => {
       messages: [{ role: 'user', content: input }],
     });
     const more = [{ type: 'function_call_output', call_id: 'call_up', output: 'rain' }];
-    const again = [...output, ...more] as OpenAI.Responses.ResponseInputItem[];
-    const next = await client.responses.create({
-      model: 'upstream-llm',
-      input: again,
-      tools: [weather],
-    });
+    const again = { model: 'upstream-llm', input: [...output, ...more], tools: [weather] };
+    const next = await create(again);
     expect(next.output_text).toBe('rain');
     expect((await upstream.post(before + 1)).json().messages).toMatchObject([
       {
@@ -417,24 +365,15 @@ describe('responses from an upstream that knows chat only', () => {
   });
 
   it('have calls of custom tools as texts, and it gets them back as calls of functions', async () => {
-    const called = (more: object): string => chunk({ tool_calls: [{ index: 0, ...more }] });
-    const body = [
-      called({
-        id: 'call_up',
-        function: { name: 'patch', arguments: '{"input":"*** ' },
-      }),
+    script(
+      called({ id: 'call_up', function: { name: 'patch', arguments: '{"input":"*** ' } }),
       called({ function: { arguments: 'End"}' } }),
-      chunk({}, 'tool_calls'),
-      'data: [DONE]\n\n',
-    ].join('');
-    upstream.script({ kind: 'body', type: 'text/event-stream', body });
+      chunk({}, CALLS),
+    );
     const before = upstream.posts.length;
     const tools = [{ type: 'custom', name: 'patch', description: 'Applies a patch.' }];
-    const asked = {
-      model: 'upstream-llm',
-      tools,
-    } as unknown as OpenAI.Responses.ResponseCreateParamsNonStreaming;
-    const events = await eventsOf({ ...asked, input });
+    const asked = { model: 'upstream-llm', tools };
+    const events = await eventsOf(asked);
     expect(events.map(({ type }) => type)).toContain('response.custom_tool_call_input.done');
     const { output } = lastOf(events);
     expect(output).toMatchObject([
@@ -444,10 +383,7 @@ describe('responses from an upstream that knows chat only', () => {
       ...output,
       { type: 'custom_tool_call_output', call_id: 'call_up', output: 'done' },
     ];
-    await client.responses.create({
-      ...asked,
-      input: more as OpenAI.Responses.ResponseInputItem[],
-    });
+    await create({ ...asked, input: more });
     const called1 = {
       id: 'call_up',
       function: { name: 'patch', arguments: '{"input":"*** End"}' },

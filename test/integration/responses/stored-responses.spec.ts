@@ -16,7 +16,7 @@ import {
   textOf,
 } from '../../support/response-client.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
-import { builtLaunch, errorOf, GatewayRig, until } from '../api/gateway-rig.js';
+import { builtLaunch, errorOf, expectError, GatewayRig, until } from '../api/gateway-rig.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
 import { syntheticLlm, upstreamLlm } from '../generation/generation-rig.js';
 
@@ -80,15 +80,15 @@ describe('a stored response', () => {
     expect(await acmeElsewhere.found(made.id)).toEqual(made);
     for (const id of [made.id, 'resp_unknown']) {
       for (const path of [id, `${id}/input_items`, `${id}?stream=true`])
-        expect(await errorOf(stranger.get(path))).toMatchObject({
+        await expectError(stranger.get(path), {
           status: 404,
           code: 'response_not_found',
         });
-      expect(await errorOf(stranger.cancel(id))).toMatchObject({
+      await expectError(stranger.cancel(id), {
         status: 404,
         code: 'response_not_found',
       });
-      expect(await errorOf(stranger.remove(id))).toMatchObject({
+      await expectError(stranger.remove(id), {
         status: 404,
         code: 'response_not_found',
       });
@@ -98,7 +98,7 @@ describe('a stored response', () => {
 
   it('is not stored with `store: false`', async () => {
     const made = await acme.created(WORDS, { ...short, store: false });
-    expect(await errorOf(acme.get(made.id))).toMatchObject({ status: 404 });
+    await expectError(acme.get(made.id), { status: 404 });
   });
 
   it('lists the items of its input, in pages', async () => {
@@ -121,11 +121,11 @@ describe('a stored response', () => {
     expect(rest.data.map(({ content }) => content[0]!.text)).toEqual(['c']);
     expect(rest.has_more).toBe(false);
     expect((await page('')).data.map(({ content }) => content[0]!.text)).toEqual(['c', 'b', 'a']);
-    expect(await errorOf(acme.get(`${id}/input_items?after=msg_no`))).toMatchObject({
+    await expectError(acme.get(`${id}/input_items?after=msg_no`), {
       status: 400,
       param: 'after',
     });
-    expect(await errorOf(acme.get(`${id}/input_items?limit=0`))).toMatchObject({
+    await expectError(acme.get(`${id}/input_items?limit=0`), {
       status: 400,
       param: 'limit',
     });
@@ -138,17 +138,17 @@ describe('a stored response', () => {
       object: 'response',
       deleted: true,
     });
-    expect(await errorOf(acme.get(id))).toMatchObject({ status: 404 });
-    expect(await errorOf(acme.remove(id))).toMatchObject({ status: 404 });
+    await expectError(acme.get(id), { status: 404 });
+    await expectError(acme.remove(id), { status: 404 });
   });
 
   it('cannot be streamed or cancelled when it did not run in the background', async () => {
     const { id } = await acme.created(WORDS, short);
-    expect(await errorOf(acme.get(`${id}?stream=true`))).toMatchObject({
+    await expectError(acme.get(`${id}?stream=true`), {
       status: 400,
       param: 'stream',
     });
-    expect(await errorOf(acme.cancel(id))).toMatchObject({
+    await expectError(acme.cancel(id), {
       status: 400,
       param: 'response_id',
     });
@@ -164,8 +164,8 @@ describe('a stored response', () => {
     expect(await other.app.get(ResponseExpiry, { strict: false }).sweep(inAMonth)).toBeGreaterThan(
       201,
     );
-    expect(await errorOf(acme.get(id))).toMatchObject({ status: 404 });
-    expect(await errorOf(acme.get('resp_old_200'))).toMatchObject({ status: 404 });
+    await expectError(acme.get(id), { status: 404 });
+    await expectError(acme.get('resp_old_200'), { status: 404 });
   });
 });
 
@@ -281,13 +281,11 @@ describe('a background response', () => {
     expect(await taken(acme.follow(id))).toEqual(all);
     expect(await taken(acme.follow(id, all.length - 2))).toEqual(all.slice(-1));
     expect(await taken(acme.follow(id, all.length - 1))).toEqual([]);
-    expect(await errorOf(acme.get(`${id}?stream=true&starting_after=${all.length}`))).toMatchObject(
-      {
-        ...{ status: 400, code: 'invalid_value', param: 'starting_after' },
-        message: expect.stringContaining(`at most ${all.length - 1}; got ${all.length}`),
-      },
-    );
-    expect(await errorOf(acme.get(`${id}?stream=true&starting_after=-1`))).toMatchObject({
+    await expectError(acme.get(`${id}?stream=true&starting_after=${all.length}`), {
+      ...{ status: 400, code: 'invalid_value', param: 'starting_after' },
+      message: expect.stringContaining(`at most ${all.length - 1}; got ${all.length}`),
+    });
+    await expectError(acme.get(`${id}?stream=true&starting_after=-1`), {
       param: 'starting_after',
     });
   });
@@ -344,7 +342,7 @@ describe('a background response', () => {
       seen.push(event);
     expect(seen.map(({ sequence_number }) => sequence_number)).toEqual(countFrom(0, seen.length));
     expect(seen.at(-1)!.type).toBe('response.completed');
-    expect(await errorOf(acme.get(`${id}?stream=true&starting_after=1e3`))).toMatchObject({
+    await expectError(acme.get(`${id}?stream=true&starting_after=1e3`), {
       ...{ status: 400, code: 'invalid_value', param: 'starting_after' },
     });
     expect((await client.responses.retrieve(id)).output_text).toBe(textOf(await acme.found(id)));
@@ -362,12 +360,12 @@ describe('a background response', () => {
     const { id } = await acme.created(WORDS, { background: true });
     await taken(acme.follow(id), all => deltasOf(all).length > 0);
     expect((await acmeElsewhere.remove(id)).status).toBe(200);
-    expect(await errorOf(acme.get(id))).toMatchObject({ status: 404 });
+    await expectError(acme.get(id), { status: 404 });
   });
 
   it('cannot be continued before it has ended', async () => {
     const { id } = await acme.created(WORDS, { background: true });
-    expect(await errorOf(acme.create('x', { previous_response_id: id }))).toMatchObject({
+    await expectError(acme.create('x', { previous_response_id: id }), {
       ...{ status: 400, param: 'previous_response_id' },
     });
     await ended(acme, id);
@@ -509,13 +507,13 @@ describe('without `responses.store`', () => {
       const client = new ResponseClient(rig.url, acme.init.headers as never);
       const made = await client.created(WORDS, short);
       expect(made.store).toBe(false);
-      expect(await errorOf(acme.get(made.id))).toMatchObject({ status: 404 });
+      await expectError(acme.get(made.id), { status: 404 });
       for (const fields of [
         { background: true },
         { store: true },
         { previous_response_id: made.id },
       ])
-        expect(await errorOf(client.create('x', fields))).toMatchObject({
+        await expectError(client.create('x', fields), {
           ...{
             status: 400,
             code: 'unsupported_parameter',

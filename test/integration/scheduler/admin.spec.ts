@@ -12,6 +12,15 @@ describe('admin', () => {
   });
   afterEach(() => harness.stop());
 
+  /** `r1` waits in it. */
+  const inOpenWindow = async () => {
+    await harness.stop();
+    const settings = { 'batching.window_ms': 60_000, 'batching.quiet_gap_ms': 60_000 };
+    harness = await SchedulerHarness.start({ settings });
+    harness.pool.addWorker('a1', 'alpha');
+    void harness.submit('r1');
+    await harness.settle();
+  };
   const found = async (id: string) => (await harness.http('GET', `/admin/v1/requests/${id}`)).body;
 
   describe('GET /admin/v1/queue', () => {
@@ -143,15 +152,7 @@ describe('admin', () => {
     });
 
     it('takes the only slot at once when it is made realtime while its batch window is open', async () => {
-      await harness.stop();
-      const settings = {
-        'batching.window_ms': 60_000,
-        'batching.quiet_gap_ms': 60_000,
-      } as const;
-      harness = await SchedulerHarness.start({ settings });
-      harness.pool.addWorker('a1', 'alpha');
-      void harness.submit('r1');
-      await harness.settle();
+      await inOpenWindow();
       await change('r1');
       await harness.pool.received(1);
       expect(harness.types('r1')).toEqual(['accepted', 'reprioritized', 'leased']);
@@ -203,15 +204,7 @@ describe('admin', () => {
     });
 
     it('its window is open', async () => {
-      await harness.stop();
-      const settings = {
-        'batching.window_ms': 60_000,
-        'batching.quiet_gap_ms': 60_000,
-      } as const;
-      harness = await SchedulerHarness.start({ settings });
-      harness.pool.addWorker('a1', 'alpha');
-      void harness.submit('r1');
-      await harness.settle();
+      await inOpenWindow();
       expect(await found('r1')).toMatchObject({ waits_for: 'window' });
     });
 

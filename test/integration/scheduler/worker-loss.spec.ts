@@ -2,9 +2,18 @@ import { PassThrough } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type DomainError } from '../../../src/core/errors/domain-error.js';
 import { WorkerLostError } from '../../../src/core/request/worker-lost.js';
-import { type WorkerTask } from '../../../src/worker-client/worker-task.js';
+import { type SpeechSink, type WorkerTask } from '../../../src/worker-client/worker-task.js';
 import { aRef } from '../../support/requests.js';
 import { ids, SchedulerHarness, scraped } from '../../support/scheduler-harness.js';
+
+const speech = (sink: SpeechSink): WorkerTask => ({
+  kind: 'synthesize',
+  text: 'hi',
+  voice: 'v',
+  speed: 1,
+  format: 'mp3',
+  sink,
+});
 
 describe('worker loss', () => {
   let harness: SchedulerHarness;
@@ -91,15 +100,7 @@ describe('worker loss', () => {
       header: (header: unknown) => headers.push(header),
       audio: new PassThrough(),
     };
-    const payload: WorkerTask = {
-      kind: 'synthesize',
-      text: 'hi',
-      voice: 'v',
-      speed: 1,
-      format: 'mp3',
-      sink,
-    };
-    const settled = harness.submit('r1', { payload });
+    const settled = harness.submit('r1', { payload: speech(sink) });
     const [call] = await harness.pool.received(1);
     const { payload: task } = call!.request;
     if (task.kind === 'synthesize')
@@ -116,15 +117,7 @@ describe('worker loss', () => {
 
   it('retries speech of which nothing was heard', async () => {
     const sink = { header: () => undefined, audio: new PassThrough() };
-    const payload: WorkerTask = {
-      kind: 'synthesize',
-      text: 'hi',
-      voice: 'v',
-      speed: 1,
-      format: 'mp3',
-      sink,
-    };
-    const settled = harness.submit('r1', { payload });
+    const settled = harness.submit('r1', { payload: speech(sink) });
     await harness.pool.received(1);
     harness.pool.addWorker('a2', 'alpha');
     harness.pool.kill('a1');

@@ -17,10 +17,8 @@ const LIMIT_MS = 60_000;
 const outcome = ({ settlement }: SettledRequest): string =>
   settlement.status === 'completed' ? 'completed' : `${settlement.status} ${settlement.error.code}`;
 
-const wait = async (what: string, holds: () => boolean): Promise<void> => {
-  const held = await until(holds, { limitMs: 30_000 });
-  if (!held) throw new Error(`waited 30 s for: ${what}`);
-};
+const wait = (what: string, holds: () => boolean): Promise<void> =>
+  until(holds, { what, limitMs: 30_000 });
 
 describeWith(REDIS)('answers of workers that pull', () => {
   let redis: RedisServer;

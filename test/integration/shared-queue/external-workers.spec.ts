@@ -1,6 +1,7 @@
 import { join } from 'node:path';
 import { expect, it } from '@jest/globals';
 import { externalModel } from '../../support/external-model.js';
+import { formOf } from '../../support/form-of.js';
 import { GatewayProcess } from '../../support/gateway-process.js';
 import { silentWav } from '../../support/http-request.js';
 import { RedisServer } from '../../support/redis-server.js';
@@ -28,9 +29,7 @@ it('a worker in another language serves the shared queue; a bad one says why', a
       folder,
       until: 'live',
     });
-    const form = new FormData();
-    form.set('model', 'good');
-    form.set('file', new Blob([new Uint8Array(silentWav())]), 'a.wav');
+    const form = formOf({ model: 'good' }, silentWav());
     const url = `http://127.0.0.1:${gateway.port}/v1/audio/transcriptions`;
     const response = await fetch(url, { method: 'POST', body: form });
     const { text } = (await response.json()) as { text: string };

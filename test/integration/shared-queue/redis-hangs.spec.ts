@@ -66,11 +66,10 @@ describeWith(REDIS)('a gateway whose Redis hangs or is away', () => {
     };
   }
 
-  async function ready(status: number): Promise<void> {
-    const holds = async (): Promise<boolean> =>
-      (await gateway.call('GET', '/health/ready')).status === status;
-    if (!(await until(holds))) throw new Error(`not ${status}: ${await gateway.process.logTail()}`);
-  }
+  const ready = (status: number): Promise<void> =>
+    until(async () => (await gateway.call('GET', '/health/ready')).status === status, {
+      ...{ what: `ready is ${status}`, told: () => gateway.process.logTail() },
+    });
 
   const json = async (path: string): Promise<unknown> =>
     JSON.parse((await gateway.call('GET', path)).body.toString()) as unknown;
@@ -88,7 +87,7 @@ describeWith(REDIS)('a gateway whose Redis hangs or is away', () => {
   it('tells that all its dependencies are up', async () => {
     const healthy = async (): Promise<boolean> =>
       ((await json('/health')) as { status: string }).status === 'ok';
-    expect(await until(healthy)).toBe(true);
+    await until(healthy);
     expect(await json('/health')).toMatchObject({
       dependencies: {
         redis: { status: 'up' },
@@ -174,16 +173,14 @@ describeWith(REDIS)('a gateway whose Redis hangs or is away', () => {
       });
       const took = async (): Promise<boolean> =>
         (await gateway.process.logTail()).includes('taken over from a gateway whose lease expired');
-      expect(await until(took)).toBe(true);
+      await until(took);
       expect((await embed()).code).toBe('queue_unavailable');
       redis.resume();
       const state = async (): Promise<string> =>
         ((await json('/v1/requests/later')) as { state: string }).state;
-      expect(
-        await until(async () => ['completed', 'failed', 'cancelled'].includes(await state()), {
-          limitMs: 40_000,
-        }),
-      ).toBe(true);
+      await until(async () => ['completed', 'failed', 'cancelled'].includes(await state()), {
+        limitMs: 40_000,
+      });
       expect(await state()).toBe('completed');
     },
     LIMIT_MS,
@@ -195,7 +192,7 @@ describeWith(REDIS)('a gateway whose Redis hangs or is away', () => {
       await redis.kill();
       await ready(503);
       await view();
-      expect(await until(async () => (await up()).redis === 0)).toBe(true);
+      await until(async () => (await up()).redis === 0);
       await redis.restart();
       await ready(200);
       expect((await embed()).status).toBe(200);

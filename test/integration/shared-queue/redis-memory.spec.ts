@@ -66,11 +66,8 @@ describeWith(REDIS)('memory of Redis', () => {
       ...{ method: 'POST', body, headers: { 'content-type': 'application/json' } },
       ...(signal && { signal }),
     });
-  const holds = async (what: string, check: () => Promise<boolean>): Promise<void> => {
-    const held = await until(check, { limitMs: 30_000 });
-    if (!held)
-      throw new Error(`waited 30 s for: ${what}; keys: ${(await client.keys('*')).join(' ')}`);
-  };
+  const holds = (what: string, check: () => Promise<boolean>): Promise<void> =>
+    until(check, { what, limitMs: 30_000, told: () => client.keys('*') });
   const endless = async (): Promise<string[]> => {
     const keys = await client.keys('*');
     const ttls = await Promise.all(keys.map(key => client.pttl(key)));

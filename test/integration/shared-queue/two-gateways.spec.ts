@@ -6,15 +6,13 @@ import { TwoGateways } from './two-gateways.js';
 /** Each starts two processes. */
 const LIMIT_MS = 180_000;
 
+let harness: TwoGateways;
+beforeAll(async () => {
+  harness = await TwoGateways.start();
+}, LIMIT_MS);
+afterAll(() => harness[Symbol.asyncDispose](), LIMIT_MS);
+
 describeWith(REDIS)('two gateways, one queue in Redis', () => {
-  let harness: TwoGateways;
-
-  beforeAll(async () => {
-    harness = await TwoGateways.start();
-  }, LIMIT_MS);
-
-  afterAll(() => harness[Symbol.asyncDispose](), LIMIT_MS);
-
   it(
     'B looks up, lists and cancels what A accepted; its caller at A receives 499',
     async () => {
@@ -240,14 +238,6 @@ describeWith(REDIS)('two gateways, one queue in Redis', () => {
 
 /** In this order: each leaves less than it found. */
 describeWith(REDIS)('two gateways whose Redis is killed, then one of them', () => {
-  let harness: TwoGateways;
-
-  beforeAll(async () => {
-    harness = await TwoGateways.start();
-  }, LIMIT_MS);
-
-  afterAll(() => harness[Symbol.asyncDispose](), LIMIT_MS);
-
   it(
     'Redis is killed under load and restarts empty: not ready meanwhile, 503 for new ones, all accepted ones answered',
     async () => {

@@ -3,14 +3,15 @@ import { readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { type Redis } from 'ioredis';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
-import { GatewayProcess, type SettingOverrides } from '../../support/gateway-process.js';
+import { formOf } from '../../support/form-of.js';
+import { GatewayProcess, logTails, type SettingOverrides } from '../../support/gateway-process.js';
 import { silentWav } from '../../support/http-request.js';
 import { redisClient } from '../../support/redis-client.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { stt } from '../../support/scheduler-harness.js';
 import { ScriptedPuller } from '../../support/scripted-puller.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
-import { pause, WAIT_LIMIT_MS } from '../../support/waiting.js';
+import { until } from '../../support/waiting.js';
 
 export interface Answer {
   readonly status: number;
@@ -63,9 +64,7 @@ export class TwoGateways implements AsyncDisposable {
     sent: Record<string, string> = {},
     signal?: AbortSignal,
   ): Promise<Answer> {
-    const form = new FormData();
-    form.set('model', 'alpha');
-    form.set('file', new Blob([new Uint8Array(silentWav())]), 'a.wav');
+    const form = formOf({ model: 'alpha' }, silentWav());
     const headers = { 'x-request-id': id, 'x-priority': 'batch', ...sent };
     return this.#answer(`http://127.0.0.1:${gateway.port}/v1/audio/transcriptions`, {
       method: 'POST',
@@ -108,17 +107,9 @@ export class TwoGateways implements AsyncDisposable {
     );
   }
 
-  async until(what: string, holds: () => Promise<boolean>): Promise<void> {
-    for (
-      const endMs = performance.now() + WAIT_LIMIT_MS;
-      performance.now() < endMs;
-      await pause(20)
-    ) {
-      if (await holds().catch(() => false)) return;
-    }
-    throw new Error(
-      `waited for: ${what}\n${await this.a.process.logTail()}\n${await this.b.process.logTail()}`,
-    );
+  until(what: string, holds: () => Promise<boolean>): Promise<void> {
+    const told = () => logTails([this.a, this.b]);
+    return until(() => holds().catch(() => false), { what, told });
   }
 
   async [Symbol.asyncDispose](): Promise<void> {

@@ -2,8 +2,9 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
+import { formOf } from '../../support/form-of.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
-import { errorOf, GatewayRig } from '../api/gateway-rig.js';
+import { expectError, GatewayRig } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 
 describe('reading the models file again', () => {
@@ -53,13 +54,8 @@ describe('reading the models file again', () => {
     await rig.ready('stt');
   }
 
-  const transcribe = (model: string, prompt = '') => {
-    const form = new FormData();
-    form.set('file', new Blob([Buffer.alloc(100)]), 'a.wav');
-    form.set('model', model);
-    form.set('prompt', prompt);
-    return rig.post('/v1/audio/transcriptions', form);
-  };
+  const transcribe = (model: string, prompt = '') =>
+    rig.post('/v1/audio/transcriptions', formOf({ model, prompt }, Buffer.alloc(100)));
 
   it('serves a new model without a restart, and an alias that moved to it', async () => {
     const [old, fresh] = [await worker('stt'), await worker('fresh')];
@@ -96,11 +92,11 @@ describe('reading the models file again', () => {
     while (Number(await rig.metric('scheduler_queue_depth{priority="batch",model="stt"}')) !== 1);
     write();
     expect(await reload()).toEqual([200, { added: [], changed: [], removed: ['stt'] }]);
-    expect(await errorOf(waiting)).toMatchObject({
+    await expectError(waiting, {
       status: 503,
       code: 'model_unloaded',
     });
-    expect(await errorOf(transcribe('stt'))).toMatchObject({
+    await expectError(transcribe('stt'), {
       status: 404,
       code: 'model_not_found',
     });
@@ -112,7 +108,7 @@ describe('reading the models file again', () => {
     const old = await worker('stt');
     await start(old.address);
     write({ ...entry('stt', old.address), kind: 'sst' });
-    expect(await errorOf(rig.post('/admin/v1/models/reload', {}))).toMatchObject({
+    await expectError(rig.post('/admin/v1/models/reload', {}), {
       ...{ status: 400, code: 'models_file_invalid' },
       message: expect.stringMatching(
         /models\.yaml:1:\d+ {2}models\[0\]\.kind = "sst": must be one of stt.*mean stt/,

@@ -2,8 +2,9 @@ import { afterEach, describe, expect, it } from '@jest/globals';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
 import { type SettingPath } from '../../../src/platform/config/settings.js';
 import { FixtureWorker, script } from '../../support/fixture-worker.js';
+import { formOf } from '../../support/form-of.js';
 import { workerThat } from '../../support/pool-harness.js';
-import { errorOf, GatewayRig } from '../api/gateway-rig.js';
+import { errorOf, expectError, GatewayRig } from '../api/gateway-rig.js';
 import { sttModel } from '../api/models.js';
 
 interface Listed {
@@ -44,13 +45,8 @@ describe('loading and unloading over HTTP', () => {
     return machine;
   }
 
-  const transcribe = (prompt = '') => {
-    const form = new FormData();
-    form.set('file', new Blob([Buffer.alloc(100)]), 'a.wav');
-    form.set('model', 'whisper-1');
-    form.set('prompt', prompt);
-    return rig.post('/v1/audio/transcriptions', form);
-  };
+  const transcribe = (prompt = '') =>
+    rig.post('/v1/audio/transcriptions', formOf({ model: 'whisper-1', prompt }, Buffer.alloc(100)));
   const models = async () => ((await rig.json('/admin/v1/models')) as { data: Listed[] }).data;
   const turn = (way: 'load' | 'unload', id = 'stt') =>
     rig.post(`/admin/v1/models/${id}/${way}`, {});
@@ -70,7 +66,7 @@ describe('loading and unloading over HTTP', () => {
       running: 2,
     });
     const refused = { status: 503, code: 'model_unloaded' };
-    expect(await errorOf(waiting)).toMatchObject(refused);
+    await expectError(waiting, refused);
     const late = await errorOf(transcribe());
     expect(late).toMatchObject(refused);
     expect(late.headers.get('retry-after')).toBe('30');
@@ -111,7 +107,7 @@ describe('loading and unloading over HTTP', () => {
       { replicas: 1, autostart: 'on_request', options: { silent: true } },
       { 'queue.timeout_ms': 300 },
     );
-    expect(await errorOf(transcribe())).toMatchObject({
+    await expectError(transcribe(), {
       status: 503,
       code: 'no_worker',
     });
@@ -128,7 +124,7 @@ describe('loading and unloading over HTTP', () => {
   it('of a model that does not exist is 404 model_not_found', async () => {
     await start({ replicas: 1 });
     for (const way of ['load', 'unload'] as const) {
-      expect(await errorOf(turn(way, 'nobody'))).toMatchObject({
+      await expectError(turn(way, 'nobody'), {
         status: 404,
         code: 'model_not_found',
       });

@@ -70,7 +70,7 @@ describe('a remote worker with TLS, client certificates and a token', () => {
       folder,
     });
     leftover(() => worker[Symbol.asyncDispose]());
-    const { port } = await worker.message<{ type: 'listening'; port: number }>('listening');
+    const port = await worker.port();
     address = `127.0.0.1:${port}`;
   });
 

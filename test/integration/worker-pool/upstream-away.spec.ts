@@ -12,7 +12,7 @@ import { workerThat } from '../../support/pool-harness.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { itWith, REDIS } from '../../support/requires.js';
 import { temporaryFolder } from '../../support/temporary-folder.js';
-import { errorOf, GatewayRig, builtLaunch, until } from '../api/gateway-rig.js';
+import { errorOf, expectError, GatewayRig, builtLaunch, until } from '../api/gateway-rig.js';
 import { upstreamEmbedding, upstreamLlm } from '../generation/generation-rig.js';
 
 const MODEL = 'upstream-llm';
@@ -117,7 +117,7 @@ describe('an upstream that cannot be reached (D-40)', () => {
     });
     const { problem } = await workerThat(rig.pool, worker => worker.problem !== undefined);
     expect(problem).toBe('its upstream cannot be reached');
-    expect(await errorOf(rig.post('/v1/chat/completions', CHAT))).toMatchObject({
+    await expectError(rig.post('/v1/chat/completions', CHAT), {
       code: 'upstream_unavailable',
     });
   });
@@ -130,7 +130,7 @@ describe('an upstream that cannot be reached (D-40)', () => {
     expect((await rig!.post('/v1/chat/completions', CHAT)).status).toBe(200);
     expect(upstream.posts).toHaveLength(4);
     upstream.script(...Array.from({ length: 10 }, () => cut));
-    expect(await errorOf(rig!.post('/v1/chat/completions', CHAT))).toMatchObject({
+    await expectError(rig!.post('/v1/chat/completions', CHAT), {
       status: 503,
       code: 'worker_lost',
     });

@@ -1,12 +1,10 @@
 import { Readable } from 'node:stream';
 import { expect, it } from '@jest/globals';
-import { until as waitUntil } from '../../../../test/support/waiting.js';
+import { until } from '../../../../test/support/waiting.js';
 import { type ClientSocket } from '../../websockets/client-socket.js';
 import { ResponseConnection } from './response-connection.js';
 
 const MESSAGE = '{"type":"response.create","input":"x"}';
-
-const until = (holds: () => boolean) => waitUntil(() => Promise.resolve(holds()));
 
 it('reads no more than 128 KiB ahead, in however many messages, until what has come is answered', async () => {
   let listener: Parameters<ClientSocket['listen']>[0] | undefined;
