@@ -5,6 +5,7 @@ import { describe, expect, it } from '@jest/globals';
 import { temporaryFolder } from '../../../test/support/temporary-folder.js';
 import { encodePlan, Plan } from '../../core/jobs/plan-entry.js';
 import { ModelList } from '../../platform/config/config.module.js';
+import { settingsFrom } from '../../platform/config/settings.js';
 import { type ClaimedJob } from '../job/claimed-job.js';
 import { ResultLog } from '../job/result-log.js';
 import { JobStop, LineGrace } from '../lease/job-stop.js';
@@ -27,9 +28,9 @@ async function inFlight(graceMs: number) {
     sent.resolve(signal);
     return answered.promise;
   };
-  const limits = { concurrencyPerModel: 10, maxResponseBytes: 1 };
+  const limits = { concurrencyPerModel: 10 };
   const service = new ExecuteService(
-    new LineDispatcher({ concurrency: 10, inflightBytes: 100 }),
+    new LineDispatcher(settingsFrom({ 'batch.concurrency': 10 })),
     new TargetResolver({ kind: 'per_model', targets: new Map() }, limits),
     { attempt } as unknown as LineSender,
     new LineGrace(graceMs, graceMs),

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { aRegistry, opened } from '../../../test/support/records.js';
 import { ANYBODY } from '../../platform/auth/principal.js';
-import { GatewayIdentity } from '../../platform/clock/clock.module.js';
+import { GatewayIdentity } from '../../platform/clock/gateway-identity.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
 import { type RedisLink } from '../../platform/redis/redis.module.js';

@@ -4,6 +4,8 @@ import { SharedRequest } from './shared-request.js';
 
 const DAY_MS = 86_400_000;
 
+const DEADLINE = { until: 'answer', withinMs: 1200, atMs: 1200 } as const;
+
 describe('the queue deadline of a shared request', () => {
   beforeEach(() => void jest.useFakeTimers());
   afterEach(() => void jest.useRealTimers());
@@ -35,7 +37,7 @@ describe('the queue deadline of a shared request', () => {
 
   it.each([
     ['later by as long as its lost worker had it', {}, 1600],
-    ['never later than it may begin', { latestStartMs: 1200, deadline: 'reject' }, 1200],
+    ['never later than it may begin', { latestStartMs: 1200, deadline: DEADLINE }, 1200],
     ['whenever its batch window ends', { latestStartMs: 1200 }, 1600],
   ] as const)('ends it after it was requeued: %s', (_, fields, endMs) => {
     let expired = 0;
