@@ -12,9 +12,9 @@ const [chat, other, ears] = [
   model('other', 'embedding'),
   model('ears', 'stt'),
 ];
-const byName = new Map([chat!, other!, ears!].map(spec => [spec.id, spec]));
+const byName = new Map([chat, other, ears].map(spec => [spec.id, spec]));
 const controller = new OllamaModelsController(
-  { byName } as ModelCatalog,
+  { byName } as unknown as ModelCatalog,
   {
     model: (id: string) => ({ state: id === 'chat' ? 'loaded' : 'unloaded' }),
   } as unknown as AllWorkers,
@@ -26,7 +26,7 @@ it.each([
 ])(
   'a key for %j sees the models of texts that it may use, and those that are loaded',
   (models, tags, loaded) => {
-    const caller = { ...ANYBODY, ...(models && { terms: { models } }) };
+    const caller = { ...ANYBODY, ...(models && { terms: { key: 'k', models } }) };
     const names = (list: { models: { name: string }[] }) => list.models.map(({ name }) => name);
     expect(names(controller.tags(caller))).toEqual(tags);
     expect(names(controller.loaded(caller))).toEqual(loaded);

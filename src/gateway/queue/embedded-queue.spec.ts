@@ -24,7 +24,7 @@ const KNOWN = {
 };
 
 /** A queue with one request, which has waited for `ageMs`. */
-function queueWith(known: Partial<typeof KNOWN>, priority = BATCH, ageMs = 0) {
+function queueWith(known: Partial<typeof KNOWN>, priority: RequestPriority = BATCH, ageMs = 0) {
   const { hasReady, hasSlot, isAway, isPlaced, loadedBy, state } = { ...KNOWN, ...known };
   const queue = new PriorityQueue({ agingMs: AGING_MS, agingShare: 0.25 });
   const registry = aRegistry();

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { ModelQueues } from '@switchyard/shared-queue/client/model-queues.js';
 import { Redis } from 'ioredis';
 import { RedisServer } from '../../../test/support/redis-server.js';

@@ -35,7 +35,11 @@ describe('the queue deadline of a shared request', () => {
 
   it.each([
     ['later by as long as its lost worker had it', {}, 1600],
-    ['never later than it may begin', { latestStartMs: 1200, deadline: 'reject' }, 1200],
+    [
+      'never later than it may begin',
+      { latestStartMs: 1200, deadline: { until: 'answer', withinMs: 2000, atMs: 2000 } },
+      1200,
+    ],
     ['whenever its batch window ends', { latestStartMs: 1200 }, 1600],
   ] as const)('ends it after it was requeued: %s', (_, fields, endMs) => {
     let expired = 0;
