@@ -1,4 +1,5 @@
 import { syncBuiltinESMExports } from 'node:module';
+import { Readable } from 'node:stream';
 import { afterEach, beforeEach, expect, it, jest } from '@jest/globals';
 import { type BlobStore } from '../../core/jobs/job.ports.js';
 import { settingsFrom } from '../../platform/config/settings.js';
@@ -43,7 +44,7 @@ it.each([
     );
     const claim = { job: { id: 'batch_1', tenant: 't' }, epoch: 1 } as JobClaim;
     const saved = results
-      .save(claim, 'a.jsonl', async function* () {})
+      .save(claim, 'a.jsonl', () => Readable.from([]))
       .then(
         () => true,
         () => false,

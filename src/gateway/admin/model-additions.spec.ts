@@ -53,7 +53,7 @@ describe('a model that is added by the command line of this release', () => {
     expect(readFileSync(join(folder, 'models.yaml'), 'utf8')).toContain(`id: ${NAME}`);
   });
 
-  it('is cancelled by a shutdown', async () => {
+  it('is cancelled by a shutdown', () => {
     writeFileSync(join(folder, 'catalogue.yaml'), 'catalogue: []\n');
     additions.start(NAME);
     additions.onApplicationShutdown();

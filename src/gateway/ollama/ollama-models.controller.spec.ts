@@ -12,7 +12,7 @@ const [chat, other, ears] = [
   model('other', 'embedding'),
   model('ears', 'stt'),
 ];
-const byName = new Map([chat!, other!, ears!].map(spec => [spec.id, spec]));
+const byName = new Map([chat, other, ears].map(spec => [spec.id, spec]));
 const controller = new OllamaModelsController(
   { byName } as unknown as ModelCatalog,
   {
