@@ -11,7 +11,7 @@ import { NO_MODELS } from './platform/config/models-file.js';
 import { shallRun, UsageError, WRONG_USAGE } from './platform/config/program-arguments.js';
 import { environmentName, type Settings } from './platform/config/settings.js';
 import { startErrorText } from './platform/config/start-error.js';
-import { problemText } from './platform/config/yaml-file.js';
+import { type ConfigProblem, problemText } from './platform/config/yaml-file.js';
 import { listeningUrl, listenHost } from './platform/http/connections.js';
 import { redactCrashes } from './platform/process/crash-output.js';
 import { explainListenProblem } from './platform/process/listen-check.js';
@@ -50,9 +50,7 @@ async function bootstrap(): Promise<void> {
     inProcessWorkers: inProcessWorker,
     readModels: () => readModels(settings, ENGINE_CHECKS.objections),
   });
-  const logger = new Logger('Configuration');
-  for (const warning of warnings)
-    logger[warning.message === NO_MODELS ? 'log' : 'warn'](problemText(warning));
+  for (const warning of warnings) sayOf(warning);
   app.enableShutdownHooks(['SIGTERM', 'SIGINT'], { useProcessExit: true });
   // Callers are still connected when `npm run up` was killed: they are worth finishing.
   onParentLost(process, () => process.kill(process.pid, 'SIGTERM'));
@@ -68,6 +66,11 @@ async function bootstrap(): Promise<void> {
   }
   finishStart();
   new Logger('gateway').log(`listening on ${listeningUrl(app.getHttpServer())}`);
+}
+
+function sayOf(warning: ConfigProblem): void {
+  const level = warning.message === NO_MODELS ? 'log' : 'warn';
+  new Logger('Configuration')[level](problemText(warning));
 }
 
 async function printFirstKey(app: INestApplication, settings: Settings): Promise<void> {
