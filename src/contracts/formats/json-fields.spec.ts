@@ -1,6 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import fc from 'fast-check';
-import { fieldsIn, jsonOf, withJsonFields, withoutJsonField } from './json-fields.js';
+import { valuesIn, jsonOf, withJsonFields, withoutJsonField } from './json-fields.js';
 
 const edited = (json: string, fields: Record<string, unknown>) =>
   withJsonFields(Buffer.from(json), fields).toString();
@@ -78,7 +78,7 @@ describe('withoutJsonField', () => {
 it('some fields are read, whatever is around them', () => {
   const event = '{"a":{"id":0},"response":{"tools":[{"id":1}],"id":"r","output":[{"id":2}]}}';
   const response = jsonOf(Buffer.from(event), 'response')!;
-  const read = fieldsIn(response, ['id', 'output', 'store']);
+  const read = valuesIn(response, ['id', 'output', 'store']);
   expect(read).toEqual({ id: 'r', output: [{ id: 2 }] });
   expect(jsonOf(response, 'store')).toBeUndefined();
 });

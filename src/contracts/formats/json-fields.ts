@@ -70,7 +70,7 @@ export function jsonOf(json: Buffer, name: string): Buffer | undefined {
 }
 
 /** Some top-level fields of an object. Nothing else of it is read. */
-export function fieldsIn(json: Buffer, names: readonly string[], bounds = BODY_BOUNDS): Fields {
+export function valuesIn(json: Buffer, names: readonly string[], bounds = BODY_BOUNDS): Fields {
   const found = Object.entries(valueSpans(json, names)).map(([name, { start, end }]) => {
     return [name, parseBoundedJson(json.toString('utf8', start, end), bounds)] as const;
   });

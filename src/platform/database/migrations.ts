@@ -120,7 +120,7 @@ function added(table: string, column: string, type: 'text' | 'bigint'): Step {
 async function movedTexts(db: Kysely<unknown>): Promise<void> {
   if (!db.isTransaction) return db.transaction().execute(movedTexts);
   if (!(await columnsIn(db, 'responses')).has('input')) return;
-  await demandNothingRuns(db as Kysely<Database>);
+  await demandNothingRuns(db);
   await sql`insert into response_texts (tenant, id, request, input, response)
     select tenant, id, request, input, response from responses`.execute(db);
   for (const text of ['request', 'input', 'response'])

@@ -9,7 +9,7 @@ import { defaulted, filled, oneOf, wholeNumberFrom } from '@switchyard/engine-ap
 import { z } from 'zod';
 import { errorDefinition } from '../../../contracts/errors/error-registry.js';
 import {
-  fieldsIn,
+  valuesIn,
   jsonOf,
   withInnerFields,
   withJsonFields,
@@ -48,6 +48,14 @@ const STATES: ReadonlySet<string> = new Set([
   'response.in_progress',
   ...FINAL_EVENTS,
 ]);
+
+const GOOD_ENDS: ReadonlySet<string> = new Set(['response.completed', 'response.incomplete']);
+const NO_BYTES = Buffer.alloc(0);
+
+const withPrevious = (event: Buffer, previous: string | undefined): Buffer =>
+  previous === undefined
+    ? event
+    : withInnerFields(event, 'response', { previous_response_id: previous });
 
 /** What is read of a response that ends: its tools alone may have megabytes. */
 const REMEMBERED = ['id', 'store', 'output'];
@@ -176,12 +184,8 @@ export class ResponseConnection {
   }
 
   async #create(message: Buffer): Promise<void> {
-    const last = this.#last;
     const previous = jsonOf(message, 'previous_response_id')?.toString() ?? 'null';
-    // Only a response that ends well can be continued without a store.
-    this.#last = undefined;
-    this.#forget?.();
-    const known = last && writeJson(last.id) === previous ? last : undefined;
+    const known = this.#taken(previous);
     const input = known && [...known.items, ...itemsIn(message)];
     const continued = input && { input, previous_response_id: null };
     // A large message is looked through in one turn of the event loop and changed in another one.
@@ -194,15 +198,28 @@ export class ResponseConnection {
     if (status !== 200)
       return this.#fail(status, (await json(answer)) as ReturnType<typeof errorEnvelope>);
     const final = await this.#relay(answer, known?.id);
-    const isWhole = known !== undefined || previous === 'null';
-    if (!final || !isWhole || body.length > MOST_REMEMBERED || this.left.aborted) return;
-    const response = jsonOf(final, 'response')!;
-    const read: unknown = fieldsIn(response, REMEMBERED, STORED_BOUNDS);
+    if (!final || body.length > MOST_REMEMBERED || this.left.aborted) return;
+    // The store alone knows what another response continued.
+    if (known || previous === 'null')
+      this.#remember(final, body.length, () => input ?? itemsIn(message));
+  }
+
+  /** What is known of the response with this id, as JSON. Nothing is remembered any more. */
+  #taken(previous: string) {
+    const last = this.#last;
+    // Only a response that ends well can be continued without a store.
+    this.#last = undefined;
+    this.#forget?.();
+    return last && writeJson(last.id) === previous ? last : undefined;
+  }
+
+  #remember(final: Buffer, size: number, input: () => readonly unknown[]): void {
+    const read: unknown = valuesIn(jsonOf(final, 'response')!, REMEMBERED, STORED_BOUNDS);
     const { id, store, output } = read as ResponseObject;
-    // The store knows what it stored, and alone what such a response continued.
+    // The store knows what it stored.
     if (store !== false) return;
-    this.#forget = this.host.remember(body.length, () => (this.#last = undefined));
-    if (this.#forget) this.#last = { id, items: [...(input ?? itemsIn(message)), ...output] };
+    this.#forget = this.host.remember(size, () => (this.#last = undefined));
+    if (this.#forget) this.#last = { id, items: [...input(), ...output] };
   }
 
   /**
@@ -213,15 +230,13 @@ export class ResponseConnection {
   async #relay(events: AsyncIterable<Uint8Array>, previous?: string): Promise<Buffer | undefined> {
     let type = '';
     let final: Buffer | undefined;
-    for await (const { bytes } of linesOf(events)) {
-      const head = bytes?.toString('latin1', 0, HEAD) ?? '';
+    for await (const { bytes = NO_BYTES } of linesOf(events)) {
+      const head = bytes.toString('latin1', 0, HEAD);
       if (head.startsWith(EVENT)) type = head.slice(EVENT.length);
-      if (!bytes || !head.startsWith(DATA) || head === DONE) continue;
+      if (!head.startsWith(DATA) || head === DONE) continue;
       const event = bytes.subarray(DATA.length);
-      if (FINAL_EVENTS.has(type) && type !== 'response.failed') final = event;
-      const says = previous !== undefined && STATES.has(type);
-      const fields = { previous_response_id: previous };
-      this.socket.send(says ? withInnerFields(event, 'response', fields) : event);
+      if (GOOD_ENDS.has(type)) final = event;
+      this.socket.send(STATES.has(type) ? withPrevious(event, previous) : event);
       if (this.socket.overfull) await this.socket.drained();
     }
     return final;
@@ -249,7 +264,7 @@ function fieldsOf(text: string): Fields {
 
 /** @throws DomainError `invalid_json` */
 function itemsIn(message: Buffer): readonly unknown[] {
-  const { input } = inWords(() => fieldsIn(message, ['input']));
+  const { input } = inWords(() => valuesIn(message, ['input']));
   if (Array.isArray(input)) return input;
   return input === undefined ? [] : [{ role: 'user', content: input }];
 }
