@@ -270,12 +270,17 @@ async function aged(client: Redis, ms: number, agingShare: number): Promise<void
   for (const model of ['alpha', 'beta']) {
     const base = `switchyard:${KEYS.queue(model)}:`;
     const waiting = await client.zrange(`${base}prioritized`, 0, '-1');
-    for (const [nth, id] of waiting.entries()) {
-      await client.hincrby(`${base}${id}`, 'timestamp', -ms);
-      const priority = Number(await client.hget(`${base}${id}`, 'priority'));
-      // An arrival again: it is sorted by its new age.
-      await client.zadd(`${base}prioritized`, priority * 2 ** 32 + nth, id);
-    }
+    const priorities = await Promise.all(
+      waiting.map(async id => Number(await client.hget(`${base}${id}`, 'priority'))),
+    );
+    // All at once: a gateway may sort them in between. An arrival again: each is sorted by its new
+    // age.
+    const changes = client.multi();
+    for (const [nth, id] of waiting.entries())
+      changes
+        .hincrby(`${base}${id}`, 'timestamp', -ms)
+        .zadd(`${base}prioritized`, priorities[nth]! * 2 ** 32 + nth, id);
+    await changes.exec();
     const rules = { agingMs: 30_000, agingShare };
     await new RedisOrder({ redis: client, keys: KEYS, ...rules }).sort(model);
   }

@@ -69,8 +69,8 @@ describe('the only slot of a model', () => {
     held.write(streamConfigMessage(config));
     await once(held, 'data');
     const client = await speaking('mine now');
-    // The worker refuses it: what this gateway counts as free is not.
-    await until(() => streamsInUse(rig) === 1);
+    // The worker refuses it at once: what this gateway counts as free is not.
+    await until(() => streamsInUse(rig) === 1, { everyMs: 0 });
     held.cancel();
     other.close();
     expect(await completed(client)).toBe(heardIn('mine now'));

@@ -29,12 +29,14 @@ class Scripted(Transcriber):
 
     def __init__(self) -> None:
         self.batches: list[list[str]] = []
+        self.prepared: list[str] = []
         self.gate, self.entered = threading.Event(), threading.Semaphore(0)
         self.gate.set()
 
     def prepare(self, call: Call) -> None:
         if call.message.prompt == "bad file":
             raise WorkerError("invalid_audio", "No audio.", "file")
+        self.prepared.append(call.id)
 
     def transcribe(self, batch: Sequence[Call]) -> list[stt.TranscribeFileResponse | BaseException]:
         self.batches.append([call.id for call in batch])

@@ -154,6 +154,9 @@ async def test_realtime_overtakes_batch(engine: Scripted, client: Client) -> Non
     calls = [asyncio.ensure_future(client.transcribe(f"b{at}", priority=BATCH)) for at in range(8)]
     await in_flight(client, 9)
     calls += [asyncio.ensure_future(client.transcribe(f"r{at}")) for at in range(8)]
+    while len(engine.prepared) < 17:
+        await asyncio.sleep(0.005)
+    # Answered after the worker heard of the last one.
     await in_flight(client, 17)
     engine.gate.set()
     await asyncio.gather(first, *calls)
