@@ -19,6 +19,7 @@ import { errorEnvelope } from '../../../contracts/openai/error-envelope.js';
 import { FINAL_EVENTS, type ResponseObject } from '../../../contracts/openai/responses.js';
 import { CLOSE, type CloseCode } from '../../../contracts/realtime/realtime-event.js';
 import { DomainError, shownError } from '../../../core/errors/domain-error.js';
+import { valueSpans } from '../../../core/jobs/line-span.js';
 import { linesOf } from '../../../platform/storage/line-splitter.js';
 import { SMALL_BODY } from '../../limits/limit-guard.js';
 import { type WorkAnswer } from '../../stored-work/stored-answers.js';
@@ -60,6 +61,7 @@ const withPrevious = (event: Buffer, previous: string | undefined): Buffer =>
 /** What is read of a response that ends: its tools alone may have megabytes. */
 const REMEMBERED = ['id', 'store', 'output'];
 
+const TOLD = ['type', 'previous_response_id', 'input'] as const;
 const CREATE = '"response.create"';
 const MESSAGE = z.object({ type: oneOf(['response.create', 'response.resume']) });
 const RESUMED = z.object({
@@ -176,17 +178,18 @@ export class ResponseConnection {
     if (this.left.aborted) return;
     const message = Buffer.from(text);
     // Its route reads the rest of it: what is large is read once.
-    if (jsonOf(message, 'type')?.toString() === CREATE) return this.#create(message);
+    const told = toldIn(message);
+    if (told.type?.toString() === CREATE) return this.#create(message, told);
     const fields = fieldsOf(text);
     readObject(MESSAGE, fields);
     const { response_id: id, starting_after } = readObject(RESUMED, fields);
     await this.#relay(await this.host.resume(id, starting_after, this.left));
   }
 
-  async #create(message: Buffer): Promise<void> {
-    const previous = jsonOf(message, 'previous_response_id')?.toString() ?? 'null';
+  async #create(message: Buffer, told: Told): Promise<void> {
+    const previous = told.previous_response_id?.toString() ?? 'null';
     const known = this.#taken(previous);
-    const input = known && [...known.items, ...itemsIn(message)];
+    const input = known && [...known.items, ...itemsIn(told)];
     const continued = input && { input, previous_response_id: null };
     // A large message is looked through in one turn of the event loop and changed in another one.
     await nextTurn();
@@ -201,7 +204,7 @@ export class ResponseConnection {
     if (!final || body.length > MOST_REMEMBERED || this.left.aborted) return;
     // The store alone knows what another response continued.
     if (known || previous === 'null')
-      this.#remember(final, body.length, () => input ?? itemsIn(message));
+      this.#remember(final, body.length, () => input ?? itemsIn(told));
   }
 
   /** What is known of the response with this id, as JSON. Nothing is remembered any more. */
@@ -262,9 +265,19 @@ function fieldsOf(text: string): Fields {
   throw new DomainError('invalid_json', 'A message must be a JSON object.');
 }
 
+type Told = Partial<Record<(typeof TOLD)[number], Buffer>>;
+
+/** The JSON of the fields that a connection looks at; found together: a message may hold megabytes. */
+function toldIn(message: Buffer): Told {
+  const spans = Object.entries(valueSpans(message, TOLD));
+  return Object.fromEntries(
+    spans.map(([name, { start, end }]) => [name, message.subarray(start, end)]),
+  );
+}
+
 /** @throws DomainError `invalid_json` */
-function itemsIn(message: Buffer): readonly unknown[] {
-  const { input } = inWords(() => valuesIn(message, ['input']));
+function itemsIn(told: Told): readonly unknown[] {
+  const input = told.input && inWords(() => parseBoundedJson(told.input!.toString()));
   if (Array.isArray(input)) return input;
   return input === undefined ? [] : [{ role: 'user', content: input }];
 }
