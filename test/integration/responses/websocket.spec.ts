@@ -225,6 +225,14 @@ describe('/v1/responses as a WebSocket', () => {
     connection.socket.close();
   });
 
+  it('reads names and types that are written with escapes', async () => {
+    const connection = await Connection.open();
+    const model = '"model":"synthetic-llm","input":"x"';
+    connection.socket.send(`{"\\u0074ype":"response\\u002ecreate",${model}}`);
+    expect((await connection.ended()).at(-1)!.type).toBe('response.completed');
+    connection.socket.close();
+  });
+
   it('keeps the digits of numbers', async () => {
     const connection = await Connection.open();
     const schema = '{"type":"object","properties":{"id":{"const":9007199254740993}}}';

@@ -62,7 +62,7 @@ const withPrevious = (event: Buffer, previous: string | undefined): Buffer =>
 const REMEMBERED = ['id', 'store', 'output'];
 
 const TOLD = ['type', 'previous_response_id', 'input'] as const;
-const CREATE = '"response.create"';
+const CREATE = Buffer.from('"response.create"');
 const MESSAGE = z.object({ type: oneOf(['response.create', 'response.resume']) });
 const RESUMED = z.object({
   response_id: filled(128),
@@ -179,9 +179,10 @@ export class ResponseConnection {
     const message = Buffer.from(text);
     // Its route reads the rest of it: what is large is read once.
     const told = toldIn(message);
-    if (told.type?.toString() === CREATE) return this.#create(message, told);
+    if (told.type?.equals(CREATE)) return this.#create(message, told);
     const fields = fieldsOf(text);
-    readObject(MESSAGE, fields);
+    // Written with escapes.
+    if (readObject(MESSAGE, fields).type === 'response.create') return this.#create(message, told);
     const { response_id: id, starting_after } = readObject(RESUMED, fields);
     await this.#relay(await this.host.resume(id, starting_after, this.left));
   }
