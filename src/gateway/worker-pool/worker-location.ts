@@ -94,8 +94,8 @@ interface ProcessLocationOptions extends Omit<SupervisorOptions, 'what' | 'unrea
   readonly address?: () => string;
 }
 
-/** Lines of a program that starts are looked at together for so long. */
-const LINES_MS = 50;
+/** Lines of a program that starts are looked at together for so long: some write one after another. */
+const LINES_MS = 200;
 
 /**
  * A process of this machine, supervised: a worker of this build, or a program
