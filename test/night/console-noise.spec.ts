@@ -17,6 +17,8 @@ const WARNINGS = 60;
 /** Where to look at the pictures; without it none are written. */
 const { CONSOLE_PICTURES: pictures } = process.env;
 const HANG = 'hang please';
+/** What shows the slots in use of a model: a square each, or one bar for many. */
+const USED = '[data-stop=workers] :is(.slot-group .used, .bar .accent)';
 
 const names = Array.from(
   { length: MODELS },
@@ -131,6 +133,7 @@ describeWith(BROWSER, CONSOLE)('the console on a noisy day', () => {
   const settled = async (name: string) => {
     await page.locator('h1').waitFor();
     await until(async () => (await page.locator('.skeleton').count()) === 0);
+    await page.evaluate('for (const one of document.querySelectorAll("details")) one.open = true');
     await page.evaluate('new Promise(next => setTimeout(next, 500))');
     if (pictures) await page.screenshot({ path: join(pictures, `${name}.png`), fullPage: true });
   };
@@ -160,15 +163,17 @@ describeWith(BROWSER, CONSOLE)('the console on a noisy day', () => {
   });
 
   it('shows slots in use in a colour that no priority has', async () => {
+    await page.setViewportSize({ width: 1280, height: 900 });
     await page.goto(`${product.url}/console`);
-    await page.locator('.slot-group i.used').first().waitFor();
+    await settled('slots');
+    await page.locator(USED).first().waitFor();
     const [used, ...priorities] = await page.evaluate<string[]>(`(() => {
       const toned = ['realtime', 'batch', 'aged'].map(name => {
         const element = document.body.appendChild(document.createElement('i'));
         element.style.background = 'var(--' + name + ')';
         return element;
       });
-      const all = [document.querySelector('.slot-group i.used'), ...toned];
+      const all = [document.querySelector('${USED}'), ...toned];
       return all.map(element => getComputedStyle(element).backgroundColor);
     })()`);
     expect(new Set(priorities).size).toBe(3);
