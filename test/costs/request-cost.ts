@@ -12,8 +12,11 @@ const PIECE_MS = 20;
 const MOST_GROWTH = 2.2;
 const NOISE_MS = 25;
 const RUNS = 3;
-/** A measurement above its limit is repeated: what others add to it is not the product's. */
-const MOST_RUNS = 12;
+/**
+ * A measurement above its limit is repeated: what others add to it is not the product's. One that is
+ * within says what the least of many would say.
+ */
+export const MOST_RUNS = 12;
 
 /** Makes a request of a size; what it returns sends it and checks the answer. */
 export type Request = (count: number) => () => Promise<void>;
@@ -22,21 +25,25 @@ export type Request = (count: number) => () => Promise<void>;
 export async function expectCheap(name: string, most: number, request: Request): Promise<void> {
   const half = await leastOf(costOf, request(most / 2));
   const mostGrown = MOST_GROWTH * half + NOISE_MS;
-  const whole = await leastOf(costOf, request(most), Math.min(MOST_MS, mostGrown));
-  const longest = whole > MOST_MS ? await leastOf(longestTurnOf, request(most), PIECE_MS) : 0;
+  const limit = Math.min(MOST_MS, mostGrown);
+  let whole = await leastOf(costOf, request(most), { limit, runs: RUNS });
+  const pieces = { limit: PIECE_MS, runs: MOST_RUNS };
+  const longest = whole > MOST_MS ? await leastOf(longestTurnOf, request(most), pieces) : 0;
+  const isInPieces = whole > MOST_MS && longest <= PIECE_MS;
+  if (whole > (isInPieces ? mostGrown : limit))
+    whole = await leastOf(costOf, request(most), { limit, runs: MOST_RUNS });
   if (process.env.SHOW_COSTS) console.log(name, `{${half}} {${whole} ${longest}}`);
-  expect(longest).toBeLessThanOrEqual(PIECE_MS);
-  expect(whole).toBeLessThanOrEqual(mostGrown);
+  expect(whole).toBeLessThanOrEqual(isInPieces ? mostGrown : limit);
 }
 
-/** What it costs at least; measured until that is at most `limitMs`, or often enough. */
+/** What it costs at least; measured until that is at most `limit`, or often enough. */
 export async function leastOf(
   cost: (send: () => Promise<void>) => Promise<number>,
   send: () => Promise<void>,
-  limitMs = Infinity,
+  { limit, runs }: { limit: number; runs: number } = { limit: 0, runs: RUNS },
 ): Promise<number> {
   let least = Infinity;
-  for (let run = 0; run < RUNS || (least > limitMs && run < MOST_RUNS); run += 1)
+  for (let run = 0; run < runs && least > limit; run += 1)
     least = Math.min(least, await cost(send));
   return least;
 }
