@@ -12,7 +12,7 @@ import {
 } from '../../contracts/openai/field-types.js';
 import { Field, RequiredField } from '../../contracts/openai/field.decorators.js';
 import { type StoredKey } from '../../core/access/stored-key.js';
-import { type PriorityLabel } from '../../core/request/request-priority.js';
+import { PRIORITY_LABELS, type PriorityLabel } from '../../core/request/request-priority.js';
 import {
   type ApiKeyEntry,
   KEY_LIMIT_NAMES,
@@ -38,8 +38,6 @@ import {
 const NAME = /^[^\p{Cc}\p{Cf}]{1,100}$/u;
 
 const TENANT = /^[A-Za-z0-9._-]{1,64}$/;
-
-const PRIORITIES = ['realtime', 'batch'] as const;
 
 export const DAY_S = 86_400;
 
@@ -91,7 +89,7 @@ export class KeyTermsDto {
   @Field(EXPIRY, { description: 'Unix seconds; null: it never expires.', nullable: true })
   expires_at?: number | null;
 
-  @Field(choiceOf(PRIORITIES), {
+  @Field(choiceOf(PRIORITY_LABELS), {
     description: 'Of its requests that state none; null: that of the model.',
     nullable: true,
   })
@@ -155,7 +153,7 @@ export class ApiKeyDto extends answer({
   limits: nullableField(
     anyField<Readonly<Record<string, number>>>('Its own limits; null: those of its tenant.'),
   ),
-  default_priority: nullableField(choiceField(PRIORITIES)),
+  default_priority: nullableField(choiceField(PRIORITY_LABELS)),
   prefix: nullableField(textField('First characters of the secret.')),
   source: choiceField(
     ['database', 'file', 'setting'],

@@ -9,10 +9,10 @@ import {
 import { Field, RequiredField } from '../../contracts/openai/field.decorators.js';
 import { type RequestView } from '../../core/dispatch/request-view.js';
 import { DEFAULT_TENANT } from '../../core/request/request-key.js';
-import { type PriorityLabel } from '../../core/request/request-priority.js';
+import { PRIORITY_LABELS, type PriorityLabel } from '../../core/request/request-priority.js';
 import { Strict } from '../http/dto-validation.js';
 import { listField, numberField, optionalField, answer } from '../http/openapi/answer.js';
-import { PRIORITIES, RequestDto, STATUSES } from '../requests/request.dto.js';
+import { RequestDto, STATUSES } from '../requests/request.dto.js';
 
 const LIVE_STATUSES = ['queued', 'running'] as const;
 
@@ -29,7 +29,7 @@ class RequestChoiceDto {
   @Field(TENANT, { description: 'Whose requests.', example: 'acme' })
   tenant?: string;
 
-  @Field(choiceOf(PRIORITIES))
+  @Field(choiceOf(PRIORITY_LABELS))
   priority?: PriorityLabel;
 }
 
@@ -78,7 +78,7 @@ export class NamedRequestDto {
 
 @Strict()
 export class ChangePriorityDto {
-  @RequiredField(choiceOf(PRIORITIES), { example: 'realtime' })
+  @RequiredField(choiceOf(PRIORITY_LABELS), { example: 'realtime' })
   priority!: PriorityLabel;
 }
 

@@ -1,5 +1,6 @@
 import { type RequestView } from '../../core/dispatch/request-view.js';
 import { type Quantiles, type WaitForecast } from '../../core/forecast/forecast-view.js';
+import { PRIORITY_LABELS } from '../../core/request/request-priority.js';
 import {
   anyField,
   choiceField,
@@ -57,7 +58,6 @@ class StoredFieldsDto extends answer({
   error: optionalField(anyField('Why it failed or was cancelled, as in the envelope.')),
 }) {}
 
-export const PRIORITIES = ['realtime', 'batch'] as const;
 class RequestPhasesDto extends answer({
   queue_wait_ms: optionalField(Number),
   batch_wait_ms: optionalField(
@@ -75,7 +75,7 @@ export class RequestDto extends answer(
     request_id: textField({ example: 'req_0198a1b2c3d4' }),
     model: optionalField(textField('Absent: only the gateway that has it knows.')),
     tenant: optionalField(textField('Whose it is.')),
-    priority: choiceField(PRIORITIES),
+    priority: choiceField(PRIORITY_LABELS),
     state: choiceField(STATUSES),
     position: optionalField(numberField('1-based place in the queue of its model; while queued.')),
     aged: flagField('BATCH that has its share of the turns beside realtime because of its age.'),

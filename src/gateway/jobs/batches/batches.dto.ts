@@ -4,7 +4,6 @@ import { BATCH_STATUSES } from '../../../core/jobs/batch-status.js';
 import {
   anyField,
   choiceField,
-  deletionAnswer,
   fieldOf,
   listField,
   nullableField,
@@ -87,8 +86,6 @@ export class BatchDto extends answer({
 }) {}
 
 export class BatchListDto extends openAiPageAnswer(BatchDto) {}
-
-export class BatchDeletedDto extends deletionAnswer('batch') {}
 
 /** With less time elapsed the rate is not reliable. */
 const MIN_ELAPSED_MS = 500;

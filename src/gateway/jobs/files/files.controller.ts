@@ -3,11 +3,11 @@ import { type FastifyReply } from 'fastify';
 import { FileListQueryDto } from '../../../contracts/openai/file.dto.js';
 import { UploadCompleteDto, UploadCreateDto } from '../../../contracts/openai/upload.dto.js';
 import { type FormSource } from '../../http/multipart-form.js';
-import { pageView } from '../../http/openapi/answer.js';
+import { DeletionDto, pageView } from '../../http/openapi/answer.js';
 import { DescribesErrors } from '../../http/openapi/errors.js';
 import { Answers } from '../../http/openapi/route.decorator.js';
 import { CallerTenant, Form } from '../../http/params.js';
-import { FileDto, FileListDto, FileDeletedDto, fileDto } from './files.dto.js';
+import { FileDto, FileListDto, fileDto } from './files.dto.js';
 import {
   DescribesFileContent,
   DescribesFileUpload,
@@ -55,7 +55,7 @@ export class FilesController {
   }
 
   @Delete(':id')
-  @Answers(FileDeletedDto)
+  @Answers(DeletionDto)
   @DescribesErrors('storage_unavailable', 'file_not_found', 'file_in_use')
   async remove(@CallerTenant() tenant: string, @Param('id') id: string) {
     await this.files.remove(tenant, id);

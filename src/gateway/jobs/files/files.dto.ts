@@ -2,7 +2,6 @@ import { FILE_PURPOSES } from '../../../contracts/openai/file.dto.js';
 import { type StoredFile } from '../../../core/jobs/job.ports.js';
 import {
   choiceField,
-  deletionAnswer,
   numberField,
   objectField,
   openAiPageAnswer,
@@ -27,8 +26,6 @@ export class FileDto extends answer({
 }) {}
 
 export class FileListDto extends openAiPageAnswer(FileDto) {}
-
-export class FileDeletedDto extends deletionAnswer('file') {}
 
 export const fileDto = (file: StoredFile): FileDto => ({
   id: file.id,
