@@ -9,8 +9,9 @@ import { DeletionDto, pageView } from '../../http/openapi/answer.js';
 import { DescribesErrors } from '../../http/openapi/errors.js';
 import { Answers } from '../../http/openapi/route.decorator.js';
 import { CallerPrincipal, CallerTenant } from '../../http/params.js';
-import { BatchDto, BatchListDto, batchView } from './batches.dto.js';
 import { BatchesService } from './batches.service.js';
+import { BatchListDto } from './dto/batch-list.dto.js';
+import { BatchDto, batchView } from './dto/batch.dto.js';
 
 @Controller('v1/batches')
 export class BatchesController {
