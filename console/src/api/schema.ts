@@ -2014,13 +2014,6 @@ export interface components {
             /** @description Ours: told when the batch ends, signed. */
             webhook?: components["schemas"]["BatchWebhookDto"];
         };
-        BatchDeletedDto: {
-            /** @example true */
-            deleted: boolean;
-            id: string;
-            /** @example batch */
-            object: string;
-        };
         BatchDto: {
             cancelled_at: number | null;
             cancelling_at: number | null;
@@ -2326,6 +2319,16 @@ export interface components {
             /** @example acme */
             tenant: string;
         };
+        DeletionDto: {
+            /** @example true */
+            deleted: boolean;
+            id: string;
+            /**
+             * @description What was deleted.
+             * @example file
+             */
+            object: string;
+        };
         DependenciesDto: {
             data: components["schemas"]["DependencyDto"][];
         };
@@ -2578,13 +2581,6 @@ export interface components {
              * @enum {string}
              */
             purpose: "assistants" | "batch" | "fine-tune" | "vision" | "user_data" | "evals";
-        };
-        FileDeletedDto: {
-            /** @example true */
-            deleted: boolean;
-            id: string;
-            /** @example file */
-            object: string;
         };
         FileDto: {
             /** @example 120000 */
@@ -3257,13 +3253,6 @@ export interface components {
         RerankUsageDto: {
             prompt_tokens: number;
             total_tokens: number;
-        };
-        ResponseDeletedDto: {
-            /** @example true */
-            deleted: boolean;
-            id: string;
-            /** @example response */
-            object: string;
         };
         ResponseDto: {
             /**
@@ -12937,7 +12926,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["BatchDeletedDto"];
+                    "application/json": components["schemas"]["DeletionDto"];
                 };
             };
             /** @description `batch_not_finished`: Only a batch that has ended can be deleted or retried. */
@@ -14370,7 +14359,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["FileDeletedDto"];
+                    "application/json": components["schemas"]["DeletionDto"];
                 };
             };
             /** @description `file_in_use`: An unfinished batch reads the file; the message names it. */
@@ -16814,7 +16803,7 @@ export interface operations {
                     [name: string]: unknown;
                 };
                 content: {
-                    "application/json": components["schemas"]["ResponseDeletedDto"];
+                    "application/json": components["schemas"]["DeletionDto"];
                 };
             };
             /** @description `invalid_value`: A field has a value outside its range; the message names both. */

@@ -1,3 +1,4 @@
+import { PRIORITY_LABELS } from '../../core/request/request-priority.js';
 import { parseWholeNumber } from '../shared/arguments.js';
 import { CliError, EXIT, usageError } from '../shared/cli-error.js';
 import { gatewayCommand, commandGroup, oneRequest } from '../shared/command.js';
@@ -7,7 +8,6 @@ import { table, msText } from '../shared/terminal.js';
 type RequestPage = GatewayAnswer<'/admin/v1/requests'>;
 type ExplainedRequest = GatewayAnswer<'/admin/v1/requests/{id}/explain'>;
 
-const PRIORITIES = ['realtime', 'batch'] as const;
 const WHOSE = {
   '--tenant <name>': 'whose, where several tenants have a request of that id',
 } as const;
@@ -17,7 +17,7 @@ const choice = <const State extends string>(states: readonly State[]) =>
     '-m, --model <id>': 'of this model',
     '--tenant <name>': 'of this tenant',
     '--state <state>': ['in this state', states],
-    '--priority <class>': ['of this priority', PRIORITIES],
+    '--priority <class>': ['of this priority', PRIORITY_LABELS],
   }) as const;
 
 const list = gatewayCommand('list', {
@@ -156,7 +156,7 @@ const priority = gatewayCommand('priority <ids-and-priority...>', {
   options: WHOSE,
   async run({ client, arg, options: { tenant } }) {
     const ids = arg.slice(0, -1);
-    const wanted = PRIORITIES.find(one => one === arg.at(-1));
+    const wanted = PRIORITY_LABELS.find(one => one === arg.at(-1));
     if (ids.length === 0 || wanted === undefined)
       throw usageError('name at least one request, and then realtime or batch');
     const data: RequestPage['data'] = [];

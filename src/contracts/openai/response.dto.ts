@@ -6,7 +6,6 @@ import {
   trueOrFalse,
   labels,
   LARGEST_COUNT,
-  number,
   texts,
   textWithin,
   whole,
@@ -17,6 +16,7 @@ import {
   foreignFields,
 } from './field-types.js';
 import { Field, PassesOn, Unlisted } from './field.decorators.js';
+import { SAMPLING_TYPES } from './sampling.js';
 import { TextModelFields } from './text-fields.dto.js';
 
 /** Characters of a text. */
@@ -187,16 +187,16 @@ export class CreateResponseRequest extends ResponseInputRequest {
   })
   max_tool_calls: number | null = null;
 
-  @Field(number(0, 2))
+  @Field(SAMPLING_TYPES.temperature)
   temperature?: number;
 
-  @Field(number(0, 1))
+  @Field(SAMPLING_TYPES.top_p)
   top_p?: number;
 
-  @Field(number(-2, 2))
+  @Field(SAMPLING_TYPES.presence_penalty)
   presence_penalty?: number;
 
-  @Field(number(-2, 2))
+  @Field(SAMPLING_TYPES.frequency_penalty)
   frequency_penalty?: number;
 
   @Field(whole(0, 20), { description: 'Alternatives of each token.' })

@@ -1,3 +1,13 @@
+import { number } from './field-types.js';
+
+/** The fields that say how text is drawn. */
+export const SAMPLING_TYPES = {
+  temperature: number(0, 2),
+  top_p: number(0, 1),
+  presence_penalty: number(-2, 2),
+  frequency_penalty: number(-2, 2),
+};
+
 /** How text is drawn where the request does not say. */
 export const USUAL_SAMPLING = {
   temperature: 1,

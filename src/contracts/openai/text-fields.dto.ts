@@ -7,7 +7,6 @@ import {
   custom,
   foreignFields,
   honoured,
-  number,
   PASSED_ON,
   type ServiceTier,
   trueOrFalse,
@@ -21,6 +20,7 @@ import {
   ServiceTierField,
   TIERS,
 } from './field.decorators.js';
+import { SAMPLING_TYPES } from './sampling.js';
 
 const isStop = (value: unknown): boolean =>
   typeof value === 'string' ||
@@ -100,16 +100,16 @@ export class TextGenerationFields extends TextModelFields {
   @Field(whole(1, 128), { default: 1, description: 'Choices.' })
   n = 1;
 
-  @Field(number(0, 2))
+  @Field(SAMPLING_TYPES.temperature)
   temperature?: number;
 
-  @Field(number(0, 1))
+  @Field(SAMPLING_TYPES.top_p)
   top_p?: number;
 
-  @Field(number(-2, 2))
+  @Field(SAMPLING_TYPES.presence_penalty)
   presence_penalty?: number;
 
-  @Field(number(-2, 2))
+  @Field(SAMPLING_TYPES.frequency_penalty)
   frequency_penalty?: number;
 
   @Field(

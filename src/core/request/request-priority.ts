@@ -11,7 +11,9 @@ export const perPriority = <T>(
   [RequestPriority.BATCH]: make(RequestPriority.BATCH),
 });
 
-export type PriorityLabel = 'realtime' | 'batch';
+export const PRIORITY_LABELS = ['realtime', 'batch'] as const;
+
+export type PriorityLabel = (typeof PRIORITY_LABELS)[number];
 
 /** Label value used in metrics, logs and JSON. */
 export function priorityLabel(priority: RequestPriority): PriorityLabel {

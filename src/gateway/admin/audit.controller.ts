@@ -3,7 +3,8 @@ import { AuditStore } from '../../platform/database/usage-store.js';
 import { AdminController } from '../http/admin-controller.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
-import { AuditQueryDto, AuditListDto, auditEntryDto } from './audit.dto.js';
+import { auditEntryDto } from './dto/audit-entry.dto.js';
+import { AuditQueryDto, AuditListDto } from './dto/audit-list.dto.js';
 
 /** The audit log: changes made through admin routes, by all gateways of this database. */
 @AdminController('audit')

@@ -3,16 +3,13 @@ import { DomainError } from '../../core/errors/domain-error.js';
 import { AdminController } from '../http/admin-controller.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import {
-  CatalogueDto,
-  ModelAdditionDto,
-  ModelAdditionListDto,
-  ReportAdditionDto,
-} from './catalogue.dto.js';
-import {
   DescribesAddition,
   DescribesAdditionCancel,
   DescribesAdditionReport,
 } from './catalogue.openapi.js';
+import { CatalogueDto } from './dto/catalogue.dto.js';
+import { ModelAdditionDto, ModelAdditionListDto } from './dto/model-addition.dto.js';
+import { ReportAdditionDto } from './dto/report-addition.dto.js';
 import { ModelAdditions, ownCommand } from './model-additions.js';
 
 /** As `switchyard models search --json` prints it. */

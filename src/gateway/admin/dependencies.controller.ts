@@ -3,7 +3,7 @@ import { fullErrorMessage } from '@switchyard/engine-api/error-message.js';
 import { DependencyMonitor } from '../../platform/dependencies/dependency-monitor.js';
 import { AdminController } from '../http/admin-controller.js';
 import { Answers } from '../http/openapi/route.decorator.js';
-import { DependenciesDto } from './dependencies.dto.js';
+import { DependenciesDto } from './dto/dependencies.dto.js';
 
 /** What this gateway depends on. */
 @AdminController('dependencies')

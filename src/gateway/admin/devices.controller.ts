@@ -7,7 +7,7 @@ import { DeviceSwaps } from '../devices/device-swaps.js';
 import { AdminController } from '../http/admin-controller.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { EmbeddedQueue } from '../queue/embedded-queue.js';
-import { DevicesDto } from './devices.dto.js';
+import { DevicesDto } from './dto/devices.dto.js';
 
 /** Devices whose memory models share. */
 @AdminController('devices')

@@ -2,7 +2,7 @@ import { Get } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
 import { AdminController } from '../http/admin-controller.js';
 import { Answers } from '../http/openapi/route.decorator.js';
-import { DoctorDto } from './doctor.dto.js';
+import { DoctorDto } from './dto/doctor.dto.js';
 import { ownCommand } from './model-additions.js';
 
 /** Whether the machine of this gateway fits its configuration. */

@@ -10,19 +10,11 @@ import { AdminController } from '../http/admin-controller.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import {
-  DAY_S,
-  KeyTermsDto,
-  CreateKeyDto,
-  UpdateKeyDto,
-  RotateKeyDto,
-  ListKeysDto,
-  ApiKeyDto,
-  IssuedKeyDto,
-  ApiKeyListDto,
-  storedKeyDto,
-  fixedKeyDto,
-} from './keys.dto.js';
+import { ApiKeyDto, IssuedKeyDto, storedKeyDto, fixedKeyDto } from './dto/api-key.dto.js';
+import { DAY_S, KeyTermsDto, CreateKeyDto } from './dto/create-key.dto.js';
+import { ListKeysDto, ApiKeyListDto } from './dto/list-keys.dto.js';
+import { RotateKeyDto } from './dto/rotate-key.dto.js';
+import { UpdateKeyDto } from './dto/update-key.dto.js';
 import {
   DescribesKeyCreation,
   DescribesKeyRevocation,

@@ -1,7 +1,7 @@
 import { applyDecorators } from '@nestjs/common';
 import { ApiCreatedResponse, ApiOperation } from '@nestjs/swagger';
 import { DescribesErrors } from '../http/openapi/errors.js';
-import { IssuedKeyDto } from './keys.dto.js';
+import { IssuedKeyDto } from './dto/api-key.dto.js';
 
 /** OpenAPI of the route that makes a key. */
 export const DescribesKeyCreation = (): MethodDecorator =>

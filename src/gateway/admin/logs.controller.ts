@@ -6,7 +6,8 @@ import { LogRing } from '../../platform/logging/log-ring.js';
 import { AdminController } from '../http/admin-controller.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { LogQueryDto, LogDto } from './logs.dto.js';
+import { LogQueryDto } from './dto/log-query.dto.js';
+import { LogDto } from './dto/log.dto.js';
 import { DescribesLog, DescribesWorkerLog } from './logs.openapi.js';
 
 /** Each holds a connection and up to a thousand lines. */

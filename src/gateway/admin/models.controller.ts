@@ -4,13 +4,9 @@ import { AdminController } from '../http/admin-controller.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
+import { AdminModelChangesDto } from './dto/admin-model-changes.dto.js';
+import { AdminModelDto, AdminModelListDto, adminModelDto } from './dto/admin-model.dto.js';
 import { ModelSwitch } from './model-switch.js';
-import {
-  AdminModelDto,
-  AdminModelListDto,
-  AdminModelChangesDto,
-  adminModelDto,
-} from './models.dto.js';
 
 /** Models: their state, load and unload. */
 @AdminController('models')

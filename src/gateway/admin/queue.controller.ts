@@ -4,7 +4,7 @@ import { AdminController } from '../http/admin-controller.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { RequestQueues } from '../queue/request-queues.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
-import { QueueDto } from './queue.dto.js';
+import { QueueDto } from './dto/queue.dto.js';
 
 /** Depths of the queues. */
 @AdminController('queue')

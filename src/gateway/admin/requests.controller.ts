@@ -8,22 +8,17 @@ import { AdminController } from '../http/admin-controller.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { Forecasts } from '../queue/forecasts.js';
-import { CancellationDto } from '../requests/cancellation.dto.js';
-import { ExplainedRequestDto, explainedDto } from '../requests/explained-request.dto.js';
-import { requestDto } from '../requests/request.dto.js';
+import { CancellationDto } from '../requests/dto/cancellation.dto.js';
+import { ExplainedRequestDto, explainedDto } from '../requests/dto/explained-request.dto.js';
+import { requestDto } from '../requests/dto/request.dto.js';
 import { oneNamed } from '../requests/requests.controller.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { WorkRuns } from '../stored-work/work-runs.js';
-import {
-  ListRequestsDto,
-  NamedRequestDto,
-  ChangePriorityDto,
-  CancelRequestsDto,
-  FoundRequestDto,
-  requestsAhead,
-  RequestListDto,
-  CancelledRequestsDto,
-} from './requests.dto.js';
+import { CancelRequestsDto, CancelledRequestsDto } from './dto/cancel-requests.dto.js';
+import { ChangePriorityDto } from './dto/change-priority.dto.js';
+import { FoundRequestDto, requestsAhead } from './dto/found-request.dto.js';
+import { ListRequestsDto, RequestListDto } from './dto/list-requests.dto.js';
+import { NamedRequestDto } from './dto/request-choice.dto.js';
 
 /** Every request: its state, why it waits, its cancellation and its priority. */
 @AdminController('requests')

@@ -2,7 +2,7 @@ import { Get } from '@nestjs/common';
 import { SettingSources } from '../../platform/config/setting-source.js';
 import { AdminController } from '../http/admin-controller.js';
 import { Answers } from '../http/openapi/route.decorator.js';
-import { SettingListDto, settingDto } from './settings.dto.js';
+import { SettingListDto, settingDto } from './dto/settings.dto.js';
 
 /** The settings in effect. */
 @AdminController('settings')

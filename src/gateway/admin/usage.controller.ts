@@ -11,14 +11,10 @@ import { UsageStore } from '../../platform/database/usage-store.js';
 import { AdminController } from '../http/admin-controller.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
+import { TenantListDto } from './dto/tenant.dto.js';
+import { UsageQueryDto, UsageListDto } from './dto/usage-list.dto.js';
+import { usageDto, usageTodayDto } from './dto/usage.dto.js';
 import { utcDay, UsageRecorder } from './usage-recorder.js';
-import {
-  UsageQueryDto,
-  UsageListDto,
-  TenantListDto,
-  usageDto,
-  usageTodayDto,
-} from './usage.dto.js';
 
 const MAX_GROUPS = 10_000;
 

@@ -5,7 +5,7 @@ import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { AllWorkers } from '../shared-queue/all-workers.js';
 import { type WorkerOrder } from '../worker-pool/worker-view.js';
-import { WorkerDto, WorkerListDto, workerDto } from './workers.dto.js';
+import { WorkerDto, WorkerListDto, workerDto } from './dto/worker.dto.js';
 
 /** What all orders have in common. */
 const DescribesOrder = (summary: string, description: string): MethodDecorator =>

@@ -12,7 +12,7 @@ import { formatTranscriptStream } from '../../contracts/formats/transcript-event
 import { type ErrorCode } from '../../core/errors/domain-error.js';
 import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
 import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';
-import { TranscriptDto } from './audio.dto.js';
+import { TranscriptDto } from './dto/transcript.dto.js';
 
 export const UPLOAD_ERRORS = [
   'too_many_files',

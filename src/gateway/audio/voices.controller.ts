@@ -6,7 +6,7 @@ import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { CallerPrincipal } from '../http/params.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import { VoiceListDto } from './voices.dto.js';
+import { VoiceListDto } from './dto/voices.dto.js';
 
 @Controller('v1/audio/voices')
 export class VoicesController {

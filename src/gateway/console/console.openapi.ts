@@ -8,7 +8,7 @@ import {
   ApiProduces,
 } from '@nestjs/swagger';
 import { DescribesErrors } from '../http/openapi/errors.js';
-import { SignInDto } from './sign-in.dto.js';
+import { SignInDto } from './dto/sign-in.dto.js';
 
 /** OpenAPI of the page. @param params of the address, which the page itself reads */
 export const DescribesPage = (

@@ -16,7 +16,7 @@ import {
 import { Settings } from '../../platform/config/settings.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { DescribesSignIn, DescribesSignOut } from './console.openapi.js';
-import { ConsoleSessionDto } from './session.dto.js';
+import { ConsoleSessionDto } from './dto/session.dto.js';
 
 /** A token of the OIDC issuer is the longest. */
 const SIGN_IN = objectOf({ key: filled(8192) });

@@ -6,9 +6,9 @@ import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { CallerPrincipal } from '../http/params.js';
 import { AllWorkers } from '../shared-queue/all-workers.js';
+import { ModelDto, ModelListDto } from './dto/model.dto.js';
 import { MessagesModelsInterceptor } from './messages-models.interceptor.js';
 import { ModelCatalog } from './model-catalog.js';
-import { ModelDto, ModelListDto } from './models.dto.js';
 
 @Controller('v1/models')
 @UseInterceptors(MessagesModelsInterceptor)

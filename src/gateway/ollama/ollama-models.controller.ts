@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { Controller, Post, Get } from '@nestjs/common';
-import { OllamaShowRequest } from '../../contracts/ollama/ollama.dto.js';
+import { OllamaShowRequest } from '../../contracts/ollama/model.dto.js';
 import { demandModel, mayUse, type Principal } from '../../platform/auth/principal.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { parseDto } from '../http/dto-validation.js';

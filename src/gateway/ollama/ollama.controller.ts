@@ -4,7 +4,7 @@ import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type FastifyReply } from 'fastify';
 import { writtenVectors } from '../../contracts/formats/generation-body.js';
-import { OllamaTransferRequest } from '../../contracts/ollama/ollama.dto.js';
+import { OllamaTransferRequest } from '../../contracts/ollama/model.dto.js';
 import { countInputs } from '../../contracts/openai/text-or-tokens.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';

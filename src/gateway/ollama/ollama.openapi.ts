@@ -1,12 +1,9 @@
 import { applyDecorators, HttpCode, type Type } from '@nestjs/common';
 import { ApiBody, ApiConsumes, ApiOkResponse, ApiOperation } from '@nestjs/swagger';
-import {
-  OllamaChatRequest,
-  OllamaEmbedRequest,
-  OllamaGenerateRequest,
-  OllamaTransferRequest,
-  OllamaShowRequest,
-} from '../../contracts/ollama/ollama.dto.js';
+import { OllamaChatRequest } from '../../contracts/ollama/chat.dto.js';
+import { OllamaEmbedRequest } from '../../contracts/ollama/embed.dto.js';
+import { OllamaGenerateRequest } from '../../contracts/ollama/generate.dto.js';
+import { OllamaTransferRequest, OllamaShowRequest } from '../../contracts/ollama/model.dto.js';
 import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
 import { DescribesRequestHeaders } from '../http/openapi/route.decorator.js';
 

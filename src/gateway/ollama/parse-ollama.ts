@@ -1,11 +1,8 @@
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Fields } from '@switchyard/engine-api/is-object.js';
-import {
-  OllamaChatRequest,
-  OllamaEmbedRequest,
-  OllamaGenerateRequest,
-  type OllamaMessage,
-} from '../../contracts/ollama/ollama.dto.js';
+import { OllamaChatRequest, type OllamaMessage } from '../../contracts/ollama/chat.dto.js';
+import { OllamaEmbedRequest } from '../../contracts/ollama/embed.dto.js';
+import { OllamaGenerateRequest } from '../../contracts/ollama/generate.dto.js';
 import { rulesOf } from '../../contracts/openai/field.decorators.js';
 import { IgnoredFields } from '../../contracts/openai/ignored-fields.js';
 import { samplingIn } from '../../contracts/openai/sampling.js';

@@ -3,8 +3,9 @@ import { ApiOperation } from '@nestjs/swagger';
 import { CLOSE } from '../../contracts/realtime/realtime-event.js';
 import { AdminController } from '../http/admin-controller.js';
 import { Answers } from '../http/openapi/route.decorator.js';
+import { EndedSessionDto } from './dto/ended-session.dto.js';
+import { LiveSessionListDto, liveSessionDto } from './dto/live-session.dto.js';
 import { RealtimeSessions } from './realtime-sessions.js';
-import { LiveSessionListDto, EndedSessionDto, liveSessionDto } from './sessions.dto.js';
 
 /** For the last words of a session that an operator ends. */
 const FLUSH_MS = 2000;

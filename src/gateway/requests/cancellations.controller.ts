@@ -6,7 +6,7 @@ import { Answers } from '../http/openapi/route.decorator.js';
 import { CallerPrincipal } from '../http/params.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
 import { WorkRuns } from '../stored-work/work-runs.js';
-import { CancellationDto } from './cancellation.dto.js';
+import { CancellationDto } from './dto/cancellation.dto.js';
 import { oneNamed } from './requests.controller.js';
 
 /**

@@ -8,8 +8,8 @@ import { Answers } from '../http/openapi/route.decorator.js';
 import { CallerPrincipal } from '../http/params.js';
 import { Forecasts } from '../queue/forecasts.js';
 import { SchedulerService } from '../scheduler/scheduler.service.js';
-import { ExplainedRequestDto, explainedDto } from './explained-request.dto.js';
-import { RequestDto, requestDto } from './request.dto.js';
+import { ExplainedRequestDto, explainedDto } from './dto/explained-request.dto.js';
+import { RequestDto, requestDto } from './dto/request.dto.js';
 import { StoredRequestsService } from './stored-requests.service.js';
 
 /**

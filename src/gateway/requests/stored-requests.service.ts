@@ -7,7 +7,7 @@ import { permits, type Principal } from '../../platform/auth/principal.js';
 import { unixSeconds } from '../http/openapi/answer.js';
 import { StoredAnswers, storedText } from '../stored-work/stored-answers.js';
 import { StoredWork } from '../stored-work/stored-work.js';
-import { type RequestDto } from './request.dto.js';
+import { type RequestDto } from './dto/request.dto.js';
 
 /** Answers up to this size are shown inside the view. */
 const INLINE_BYTES = 65_536;

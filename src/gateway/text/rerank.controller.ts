@@ -11,7 +11,8 @@ import { httpCaller } from '../inference/inference.service.js';
 import { answerHeaders } from '../latency/answer-headers.js';
 import { requestParser } from '../models/model-abilities.js';
 import { ModelCatalog } from '../models/model-catalog.js';
-import { RerankingDto, ranked } from './reranking.dto.js';
+import { ranked } from './dto/rerank-result.dto.js';
+import { RerankingDto } from './dto/reranking.dto.js';
 import { TextGenerationService } from './text-generation.service.js';
 
 const parseRerank = requestParser(RerankDto, 'embedding', 'rerank');

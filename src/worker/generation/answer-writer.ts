@@ -11,9 +11,9 @@ import {
   usageChunk,
 } from '../../contracts/formats/generation-body.js';
 import { inputOf } from '../../contracts/openai/read-tools.js';
-import { type ToolCall } from './answer-reader.js';
 import { type PlacedToken } from './answer-text.js';
 import { type Choice, type ChoiceOutput } from './choice.js';
+import { type ToolCall } from './tool-call-reader.js';
 
 /**
  * How an answer is told: JSON objects in OpenAI's form, in order, as it comes or

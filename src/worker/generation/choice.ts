@@ -4,10 +4,11 @@ import {
   type Sampling,
   type TextSequence,
 } from '@switchyard/engine-api/text-backend.port.js';
-import { answerReader, type ReaderOptions, type ToolCall } from './answer-reader.js';
+import { answerReader, type ReaderOptions } from './answer-reader.js';
 import { AnswerText, type PlacedToken } from './answer-text.js';
 import { type WantedTools } from './generation-params.js';
 import { type LiveSequence } from './sequence-events.js';
+import { type ToolCall } from './tool-call-reader.js';
 
 /** What a step added to a choice. */
 export interface ChoiceOutput {

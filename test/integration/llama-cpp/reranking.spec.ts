@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
-import { type RerankingDto } from '../../../src/gateway/text/reranking.dto.js';
+import { type RerankingDto } from '../../../src/gateway/text/dto/reranking.dto.js';
 import { modelSpec } from '../../contract/engines/engine-items.js';
 import { rerankerModel } from '../../support/reranker-model.js';
 import { errorOf, GatewayRig } from '../api/gateway-rig.js';

@@ -2,7 +2,7 @@ import { Get } from '@nestjs/common';
 import { ApiOperation } from '@nestjs/swagger';
 import { AdminController } from '../../http/admin-controller.js';
 import { Answers } from '../../http/openapi/route.decorator.js';
-import { AlertListDto } from './alerts.dto.js';
+import { AlertListDto } from './dto/alerts.dto.js';
 import { PrometheusAlerts } from './prometheus-alerts.js';
 
 /** Alerts of a Prometheus, for the console. */

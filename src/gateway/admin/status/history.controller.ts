@@ -3,7 +3,8 @@ import { ApiOperation } from '@nestjs/swagger';
 import { AdminController } from '../../http/admin-controller.js';
 import { DescribesErrors } from '../../http/openapi/errors.js';
 import { Answers } from '../../http/openapi/route.decorator.js';
-import { HistoryQueryDto, HistoryDto, pointDto } from './history.dto.js';
+import { pointDto } from './dto/history-point.dto.js';
+import { HistoryQueryDto, HistoryDto } from './dto/history.dto.js';
 import { RequestHistoryService, STEP_S } from './request-history.service.js';
 
 /** The last hour. */

@@ -5,8 +5,8 @@ import { productVersion } from '../../../platform/process/product-version.js';
 import { AdminController } from '../../http/admin-controller.js';
 import { unixSeconds } from '../../http/openapi/answer.js';
 import { Answers } from '../../http/openapi/route.decorator.js';
+import { StatusDto } from './dto/status.dto.js';
 import { GatewayStatus } from './gateway-status.js';
-import { StatusDto } from './status.dto.js';
 
 /** What this gateway does now. */
 @AdminController('status')

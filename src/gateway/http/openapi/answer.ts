@@ -176,10 +176,9 @@ export function pageView<T, V extends { readonly id: string }>(
   };
 }
 
-/** OpenAI's answer to a deletion. @param object what was deleted */
-export const deletionAnswer = (object: string) =>
-  answer({
-    id: String,
-    object: objectField(object),
-    deleted: flagField({ example: true }),
-  });
+/** OpenAI's answer to a deletion. */
+export class DeletionDto extends answer({
+  id: String,
+  object: textField({ example: 'file', description: 'What was deleted.' }),
+  deleted: flagField({ example: true }),
+}) {}

@@ -2,13 +2,10 @@ import {
   CreateMessageRequest,
   MessageInputRequest,
 } from '../../../contracts/messages/message.dto.js';
-import {
-  OllamaChatRequest,
-  OllamaEmbedRequest,
-  OllamaGenerateRequest,
-  OllamaShowRequest,
-  OllamaTransferRequest,
-} from '../../../contracts/ollama/ollama.dto.js';
+import { OllamaChatRequest } from '../../../contracts/ollama/chat.dto.js';
+import { OllamaEmbedRequest } from '../../../contracts/ollama/embed.dto.js';
+import { OllamaGenerateRequest } from '../../../contracts/ollama/generate.dto.js';
+import { OllamaShowRequest, OllamaTransferRequest } from '../../../contracts/ollama/model.dto.js';
 import { BatchCreateDto, BatchListQueryDto } from '../../../contracts/openai/batch.dto.js';
 import { ChatCompletionDto } from '../../../contracts/openai/chat-completion.dto.js';
 import { CompletionDto } from '../../../contracts/openai/completion.dto.js';
@@ -29,11 +26,8 @@ import {
 import { DetokenizeDto, TokenizeDto } from '../../../contracts/openai/token.dto.js';
 import { TranscriptionDto } from '../../../contracts/openai/transcription.dto.js';
 import { TranslationDto } from '../../../contracts/openai/translation.dto.js';
-import {
-  UploadCompleteDto,
-  UploadCreateDto,
-  UploadPartCreateDto,
-} from '../../../contracts/openai/upload.dto.js';
+import { UploadCompleteDto } from '../../../contracts/openai/upload-complete.dto.js';
+import { UploadCreateDto, UploadPartCreateDto } from '../../../contracts/openai/upload.dto.js';
 import { AsrFormDto, AsrQueryDto } from '../../../contracts/whisper-asr/asr.dto.js';
 import { DetectLanguageQueryDto } from '../../../contracts/whisper-asr/detect-language.dto.js';
 

@@ -5,12 +5,13 @@ import { invalidField } from '@switchyard/engine-api/field-problems.js';
 import { BatchCreateDto, BatchListQueryDto } from '../../../contracts/openai/batch.dto.js';
 import { type Principal } from '../../../platform/auth/principal.js';
 import { traceparentIn } from '../../../platform/tracing/tracing.module.js';
-import { pageView } from '../../http/openapi/answer.js';
+import { DeletionDto, pageView } from '../../http/openapi/answer.js';
 import { DescribesErrors } from '../../http/openapi/errors.js';
 import { Answers } from '../../http/openapi/route.decorator.js';
 import { CallerPrincipal, CallerTenant } from '../../http/params.js';
-import { BatchDto, BatchListDto, BatchDeletedDto, batchView } from './batches.dto.js';
 import { BatchesService } from './batches.service.js';
+import { BatchListDto } from './dto/batch-list.dto.js';
+import { BatchDto, batchView } from './dto/batch.dto.js';
 
 @Controller('v1/batches')
 export class BatchesController {
@@ -85,7 +86,7 @@ export class BatchesController {
   }
 
   @Delete(':id')
-  @Answers(BatchDeletedDto)
+  @Answers(DeletionDto)
   @DescribesErrors('storage_unavailable', 'batch_not_found', 'batch_not_finished')
   async remove(@CallerTenant() tenant: string, @Param('id') id: string) {
     await this.batches.remove(tenant, id);

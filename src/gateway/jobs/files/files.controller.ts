@@ -1,13 +1,15 @@
 import { Body, Controller, Delete, Get, Param, Post, Query, Res } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
 import { FileListQueryDto } from '../../../contracts/openai/file.dto.js';
-import { UploadCompleteDto, UploadCreateDto } from '../../../contracts/openai/upload.dto.js';
+import { UploadCompleteDto } from '../../../contracts/openai/upload-complete.dto.js';
+import { UploadCreateDto } from '../../../contracts/openai/upload.dto.js';
 import { type FormSource } from '../../http/multipart-form.js';
-import { pageView } from '../../http/openapi/answer.js';
+import { DeletionDto, pageView } from '../../http/openapi/answer.js';
 import { DescribesErrors } from '../../http/openapi/errors.js';
 import { Answers } from '../../http/openapi/route.decorator.js';
 import { CallerTenant, Form } from '../../http/params.js';
-import { FileDto, FileListDto, FileDeletedDto, fileDto } from './files.dto.js';
+import { FileDto, FileListDto, fileDto } from './dto/file.dto.js';
+import { UploadDto, UploadPartDto, uploadDto, uploadPartDto } from './dto/upload.dto.js';
 import {
   DescribesFileContent,
   DescribesFileUpload,
@@ -16,7 +18,6 @@ import {
   DescribesUploadPart,
 } from './files.openapi.js';
 import { FilesService } from './files.service.js';
-import { UploadDto, UploadPartDto, uploadDto, uploadPartDto } from './uploads.dto.js';
 import { UploadsService } from './uploads.service.js';
 
 @Controller('v1/files')
@@ -55,7 +56,7 @@ export class FilesController {
   }
 
   @Delete(':id')
-  @Answers(FileDeletedDto)
+  @Answers(DeletionDto)
   @DescribesErrors('storage_unavailable', 'file_not_found', 'file_in_use')
   async remove(@CallerTenant() tenant: string, @Param('id') id: string) {
     await this.files.remove(tenant, id);

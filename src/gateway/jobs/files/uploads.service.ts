@@ -1,10 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Inject, Injectable } from '@nestjs/common';
-import {
-  PART_BYTES,
-  type UploadCompleteDto,
-  type UploadCreateDto,
-} from '../../../contracts/openai/upload.dto.js';
+import { type UploadCompleteDto } from '../../../contracts/openai/upload-complete.dto.js';
+import { PART_BYTES, type UploadCreateDto } from '../../../contracts/openai/upload.dto.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import {
   type BlobStore,

@@ -4,7 +4,7 @@ import {
   InputItemsQueryDto,
   RetrieveQueryDto,
 } from '../../../contracts/openai/stored-response.dto.js';
-import { deletionAnswer, pageView } from '../../http/openapi/answer.js';
+import { DeletionDto, pageView } from '../../http/openapi/answer.js';
 import { DescribesErrors } from '../../http/openapi/errors.js';
 import { Answers } from '../../http/openapi/route.decorator.js';
 import { CallerTenant } from '../../http/params.js';
@@ -17,8 +17,6 @@ import {
   DescribesRetrieval,
   DescribesStoredResponses,
 } from './stored-responses.openapi.js';
-
-class ResponseDeletedDto extends deletionAnswer('response') {}
 
 @DescribesStoredResponses()
 @Controller('v1/responses/:id')
@@ -60,7 +58,7 @@ export class StoredResponsesController {
   }
 
   @Delete()
-  @Answers(ResponseDeletedDto)
+  @Answers(DeletionDto)
   @DescribesErrors('storage_unavailable', 'response_not_found')
   async remove(@CallerTenant() tenant: string, @Param('id') id: string) {
     await this.runs.remove({ tenant, id });

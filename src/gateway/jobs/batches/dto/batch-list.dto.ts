@@ -1,0 +1,4 @@
+import { openAiPageAnswer } from '../../../http/openapi/answer.js';
+import { BatchDto } from './batch.dto.js';
+
+export class BatchListDto extends openAiPageAnswer(BatchDto) {}
