@@ -103,7 +103,10 @@ function costly(file: OnnxFile, field: OnnxField, model: Buffer): Operation | un
   if (width === undefined) return undefined;
   const padding = integers(file, attributes, 'pads').reduce((sum, one) => sum + one, 0);
   return {
-    ...{ operator, output, inputs: inputs.slice(0, 1), weights: inputs.slice(1) },
+    operator,
+    output,
+    inputs: inputs.slice(0, 1),
+    weights: inputs.slice(1),
     attributes: attributes.map(({ at, end }) => model.subarray(at, end)),
     least: operator === 'Conv' ? Math.max(1, dilation * (width - 1) + 1 - padding) : 1,
   };

@@ -224,7 +224,8 @@ const probeTool = (name: string) => ({
 
 function probeCall(...given: readonly unknown[]): Fields {
   const calls = given.map((value, at) => ({
-    ...{ id: `call0000${at + 1}`, type: 'function' },
+    id: `call0000${at + 1}`,
+    type: 'function',
     function: { name: 'x', arguments: value },
   }));
   const messages = [

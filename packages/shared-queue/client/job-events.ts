@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { pause } from '@switchyard/engine-api/process/pause.js';
 import { type Redis } from 'ioredis';
-import { type Observable, Subject } from 'rxjs';
+import { Subject } from 'rxjs';
 import { type QueueLog } from '../log.js';
 import { pairsOf } from '../order/redis-order.js';
 import { type QueueLink } from './queue-link.js';
@@ -46,7 +46,7 @@ export class JobEvents {
   #client: Redis | undefined;
   #loop: Promise<void> | undefined;
 
-  readonly events$: Observable<QueueEvent> = this.#events.asObservable();
+  readonly events$ = this.#events.asObservable();
 
   constructor(
     private readonly link: QueueLink,

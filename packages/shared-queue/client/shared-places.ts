@@ -1,6 +1,6 @@
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
 import { type Redis } from 'ioredis';
-import { type Observable, Subject } from 'rxjs';
+import { Subject } from 'rxjs';
 import { type QueueJobClass } from '../keys.js';
 import { PLACE_SCRIPTS } from '../order/place-scripts.js';
 import { pairsOf, runOrderScript } from '../order/redis-order.js';
@@ -78,8 +78,7 @@ export class SharedPlaces {
   #listener: Redis | undefined;
 
   /** What scripts of other gateways granted to this one. `atMs`: epoch milliseconds of Redis. */
-  readonly granted$: Observable<Grant & { readonly model: string; readonly atMs: number }> =
-    this.#granted.asObservable();
+  readonly granted$ = this.#granted.asObservable();
 
   /** @param gateway names this process, unlike any other */
   constructor(
@@ -102,8 +101,15 @@ export class SharedPlaces {
     const { id, sinceMs, costMs, weight, mostTogether = '' } = place;
     return grantsOf(
       await this.#run(model, 'enter', [
-        ...[id, place.class, Math.round(sinceMs), writeJson(place.shown), costMs],
-        ...[place.prefer.join('\n'), place.avoid.join('\n'), mostTogether, weight],
+        id,
+        place.class,
+        Math.round(sinceMs),
+        writeJson(place.shown),
+        costMs,
+        place.prefer.join('\n'),
+        place.avoid.join('\n'),
+        mostTogether,
+        weight,
         place.isReturned ? 1 : 0,
       ]),
     );
@@ -129,8 +135,13 @@ export class SharedPlaces {
     const [known, waits, gateways, number, held, granted, ...counts] = reply as BeatReply;
     const [realtime, batch, running] = counts;
     return {
-      ...{ isKnown: known === 1, waits: waits === 1, gateways, number },
-      ...{ held: grantsOf(held), granted: grantsOf(granted), all: { realtime, batch, running } },
+      isKnown: known === 1,
+      waits: waits === 1,
+      gateways,
+      number,
+      held: grantsOf(held),
+      granted: grantsOf(granted),
+      all: { realtime, batch, running },
     };
   }
 

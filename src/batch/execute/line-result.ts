@@ -1,6 +1,7 @@
 import { Readable } from 'node:stream';
 import { STORED_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
+import { fieldsIn } from '@switchyard/engine-api/is-object.js';
 import { isSpeech, type BatchUsage } from '../../core/jobs/batch-job.js';
 import { type LineParts } from '../job/input-lines.js';
 import { answerLine, errorLine } from '../job/output-line.js';
@@ -38,7 +39,7 @@ const extensionOf = (contentType: string): string =>
 
 /** `usage` of an answer in any of OpenAI's spellings; undefined without token counts. */
 export function lineUsage(body: unknown): BatchUsage | undefined {
-  const usage = field(body, 'usage');
+  const usage = fieldsIn(body).usage;
   const input = spelling(usage, 'prompt_tokens', 'input_tokens');
   const output = spelling(usage, 'completion_tokens', 'output_tokens');
   if (input.tokens === undefined && output.tokens === undefined) return undefined;
@@ -52,16 +53,11 @@ export function lineUsage(body: unknown): BatchUsage | undefined {
 
 const spelling = (usage: unknown, one: string, other: string) => ({
   tokens: count(usage, one) ?? count(usage, other),
-  details: field(usage, `${one}_details`) ?? field(usage, `${other}_details`),
+  details: fieldsIn(usage)[`${one}_details`] ?? fieldsIn(usage)[`${other}_details`],
 });
 
-const field = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null
-    ? (value as Record<string, unknown>)[name]
-    : undefined;
-
 function count(value: unknown, name: string): number | undefined {
-  const found = field(value, name);
+  const found = fieldsIn(value)[name];
   return Number.isSafeInteger(found) && Number(found) >= 0 ? Number(found) : undefined;
 }
 

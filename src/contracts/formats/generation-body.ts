@@ -236,7 +236,8 @@ function chatMessage({ text, reasoning, toolCalls = [] }: WholeChoice): object {
 }
 
 const toolCallFields = ({ id, type, name, arguments: given }: ToolCallBody): object => ({
-  ...{ id, type },
+  id,
+  type,
   [type]: type === 'custom' ? { name, input: given } : { name, arguments: given },
 });
 

@@ -41,7 +41,12 @@ const THOUGHT = block('redacted_thinking', {});
 const UNREAD = block('unread', { was: z.string() });
 
 const READ_TYPES: readonly unknown[] = [
-  ...['text', 'image', 'tool_use', 'tool_result', 'thinking', 'redacted_thinking'],
+  'text',
+  'image',
+  'tool_use',
+  'tool_result',
+  'thinking',
+  'redacted_thinking',
 ];
 
 /** Blocks of other types are read as `unread`. */

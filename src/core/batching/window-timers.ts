@@ -1,11 +1,4 @@
-import {
-  asyncScheduler,
-  type Observable,
-  type SchedulerLike,
-  Subject,
-  type Subscription,
-  timer,
-} from 'rxjs';
+import { asyncScheduler, type SchedulerLike, Subject, type Subscription, timer } from 'rxjs';
 import { TIMER_RESOLUTION_MS } from './batch-window.js';
 
 /**
@@ -29,7 +22,7 @@ export class WindowTimers {
   readonly #wakes = new Subject<void>();
   #armed: { readonly atMs: number; readonly timer: Subscription } | undefined;
 
-  readonly wakes$: Observable<void> = this.#wakes.asObservable();
+  readonly wakes$ = this.#wakes.asObservable();
 
   constructor(
     private readonly clock: MonotonicClock,

@@ -1,3 +1,5 @@
+import { fieldsIn } from '@switchyard/engine-api/is-object.js';
+
 const FNV_OFFSET = 0x811c9dc5;
 
 const FNV_PRIME = 0x01000193;
@@ -23,12 +25,12 @@ export function prefixHash(body: unknown): number {
 }
 
 function systemPrompt(body: unknown): string {
-  const instructions = field(body, 'instructions');
+  const instructions = fieldsIn(body).instructions;
   if (typeof instructions === 'string') return instructions;
-  const messages = field(body, 'messages') ?? field(body, 'input');
+  const messages = fieldsIn(body).messages ?? fieldsIn(body).input;
   if (!Array.isArray(messages)) return '';
-  const first: unknown = messages.find(message => isSystem(field(message, 'role')));
-  return textOf(field(first, 'content'));
+  const first: unknown = messages.find(message => isSystem(fieldsIn(message).role));
+  return textOf(fieldsIn(first).content);
 }
 
 const isSystem = (role: unknown): boolean => role === 'system' || role === 'developer';
@@ -38,12 +40,7 @@ function textOf(content: unknown): string {
   if (typeof content === 'string') return content;
   if (!Array.isArray(content)) return '';
   return content
-    .map(part => field(part, 'text'))
+    .map(part => fieldsIn(part).text)
     .filter(text => typeof text === 'string')
     .join('\n');
 }
-
-const field = (value: unknown, name: string): unknown =>
-  typeof value === 'object' && value !== null
-    ? (value as Record<string, unknown>)[name]
-    : undefined;

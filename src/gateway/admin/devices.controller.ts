@@ -35,7 +35,9 @@ export class AdminDevicesController {
           .since(Date.now())
           .filter(({ device }) => device === id)
           .map(({ model, stage, fromMs, toMs }) => ({
-            ...{ model, stage, from: fromMs / 1000 },
+            model,
+            stage,
+            from: fromMs / 1000,
             to: toMs === undefined ? null : toMs / 1000,
           })),
       })),
@@ -48,7 +50,9 @@ export class AdminDevicesController {
     const { model, reason, leaving, atMs } = swap;
     const inMs = Math.max(0, atMs - this.clock.nowMs());
     return {
-      ...{ model, reason, leaving },
+      model,
+      reason,
+      leaving,
       in_s: inMs === Infinity ? null : inMs / 1000,
       explanation: swapText(swap, this.clock.nowMs()),
     };
@@ -59,7 +63,10 @@ export class AdminDevicesController {
     const { REALTIME, BATCH } = RequestPriority;
     const priority = oldestRealtimeMs < Infinity ? REALTIME : BATCH;
     return {
-      ...{ id, memory_bytes: memory, waiting, running },
+      id,
+      memory_bytes: memory,
+      waiting,
+      running,
       stage: stage === 'absent' ? null : stage,
       awaited: waiting > 0 ? this.queue.awaited(id, priority)?.text : undefined,
     };

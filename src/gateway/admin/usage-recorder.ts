@@ -33,7 +33,7 @@ export class UsageRecorder implements OnModuleInit, OnApplicationShutdown {
   readonly #logger = new Logger(UsageRecorder.name);
   /** Rows that are added to in place. */
   #sums = new Map<string, { -readonly [Name in keyof UsageRow]: UsageRow[Name] }>();
-  #flushing: Promise<void> = Promise.resolve();
+  #flushing = Promise.resolve();
   #events: Subscription | undefined;
   #timer: NodeJS.Timeout | undefined;
   #cleanedDay = '';

@@ -1,5 +1,5 @@
 import { Injectable, Logger, type OnApplicationBootstrap } from '@nestjs/common';
-import { type Observable, Subject } from 'rxjs';
+import { Subject } from 'rxjs';
 import { type ExpectedLoad } from '../../core/devices/expected-load.js';
 import { FairSwaps } from '../../core/devices/fair-swaps.js';
 import { Placements, type PlacementStep } from '../../core/devices/placements.js';
@@ -45,7 +45,7 @@ export class DeviceSwaps implements OnApplicationBootstrap {
   readonly #memory: MeasuredMemory;
   readonly #steps = new Subject<PlacementStep | LoadedModel>();
   /** Each load and departure when it begins, and each load when it is over. */
-  readonly steps$: Observable<PlacementStep | LoadedModel> = this.#steps.asObservable();
+  readonly steps$ = this.#steps.asObservable();
   #pending: NodeJS.Immediate | undefined;
   #timer: NodeJS.Timeout | undefined;
   #measureAtMs = 0;
@@ -108,8 +108,10 @@ export class DeviceSwaps implements OnApplicationBootstrap {
   expected(model: string, priority: RequestPriority): ExpectedLoad | undefined {
     if (!this.#isHere(model)) return undefined;
     return this.placements.expected({
-      ...{ model, isRealtime: priority === RequestPriority.REALTIME },
-      ...{ nowMs: this.clock.nowMs(), drainMs: this.#drainMs },
+      model,
+      isRealtime: priority === RequestPriority.REALTIME,
+      nowMs: this.clock.nowMs(),
+      drainMs: this.#drainMs,
     });
   }
 
@@ -231,7 +233,10 @@ export class DeviceSwaps implements OnApplicationBootstrap {
       // An operator unloaded it.
       if (this.pool.of(id)?.isHeld) return { id, devices: [], memory: memory ?? most };
       return {
-        ...{ id, pin, prewarm, memory: memory ?? most },
+        id,
+        pin,
+        prewarm,
+        memory: memory ?? most,
         devices: device.filter(mayBeOn).map(({ id: name }) => name),
         minResidenceMs: minResidenceS === undefined ? undefined : minResidenceS * 1000,
       };

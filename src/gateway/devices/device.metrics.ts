@@ -1,7 +1,9 @@
 import { type Provider } from '@nestjs/common';
 import { type Counter, type Gauge, type Histogram } from 'prom-client';
-import { fedMetric, metricProvider } from '../../platform/metrics/metric-provider.js';
+import { metricFedBy, metricProvider } from '../../platform/metrics/metric-provider.js';
 import { DeviceSwaps } from './device-swaps.js';
+
+const loadMetric = metricFedBy(DeviceSwaps);
 
 /** Memory of devices, read at the scrape; and loads of the models that share them. */
 export const deviceMetricProviders: Provider[] = [
@@ -17,12 +19,12 @@ export const deviceMetricProviders: Provider[] = [
       for (const { id } of swaps.devices()) gauge.set({ device: id }, swaps.placements.used(id));
     },
   }),
-  fedMetric('switchyard_model_loads_total', [DeviceSwaps], (loads: Counter, swaps: DeviceSwaps) =>
+  loadMetric('switchyard_model_loads_total', (loads: Counter, swaps) =>
     swaps.steps$.subscribe(step => {
       if (step.type === 'load') loads.inc({ model: step.model, reason: step.reason });
     }),
   ),
-  fedMetric('switchyard_model_load_seconds', [DeviceSwaps], (took: Histogram, swaps: DeviceSwaps) =>
+  loadMetric('switchyard_model_load_seconds', (took: Histogram, swaps) =>
     swaps.steps$.subscribe(step => {
       if (step.type === 'loaded') took.observe({ model: step.model }, step.tookMs / 1000);
     }),

@@ -1,5 +1,6 @@
 import { Injectable, Logger } from '@nestjs/common';
 import { type Limits } from '../../core/limits/limit-rules.js';
+import { snakeCase } from '../../platform/config/model-spec.js';
 import { counterMetric } from '../../platform/metrics/metric-provider.js';
 
 /**
@@ -32,6 +33,3 @@ export class LimitEvents {
 
 /** At most one log line in this time, instead of one per request. */
 const QUIET_MS = 10_000;
-
-const snakeCase = (name: string): string =>
-  name.replace(/[A-Z]/g, letter => `_${letter.toLowerCase()}`);

@@ -74,7 +74,10 @@ export class OllamaModelsController {
       spec.capabilities.includes(own) ? theirs : [],
     );
     return {
-      ...{ modelfile: '', parameters: '', template: '', model_info: modelInfo(spec) },
+      modelfile: '',
+      parameters: '',
+      template: '',
+      model_info: modelInfo(spec),
       details: detailsOf(spec),
       capabilities: [...new Set(told)],
       modified_at: this.#since,
@@ -89,7 +92,10 @@ export class OllamaModelsController {
 
   #told(name: string, spec: ModelSpec) {
     return {
-      ...{ name, model: name, size: 0, details: detailsOf(spec) },
+      name,
+      model: name,
+      size: 0,
+      details: detailsOf(spec),
       modified_at: this.#since,
       digest: createHash('sha256').update(spec.id).digest('hex'),
     };

@@ -102,13 +102,16 @@ export class OllamaWriter implements TextDialect {
 
   #line({ text, thinking, logprobs = [] }: Said, calls: readonly object[] = []): object {
     const head = {
-      ...{ model: this.model, created_at: new Date().toISOString() },
+      model: this.model,
+      created_at: new Date().toISOString(),
       ...(logprobs.length > 0 && { logprobs }),
     };
     const thought = thinking === '' ? {} : { thinking };
     if (this.form === 'generate') return { ...head, response: text, ...thought, done: false };
     const message = {
-      ...{ role: 'assistant', content: text, ...thought },
+      role: 'assistant',
+      content: text,
+      ...thought,
       ...(calls.length > 0 && { tool_calls: calls }),
     };
     return { ...head, message, done: false };

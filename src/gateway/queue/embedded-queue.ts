@@ -40,9 +40,9 @@ export class EmbeddedQueue implements SchedulerQueue {
   readonly #aged = new Subject<RequestKey>();
   readonly #expired = new Subject<RequestKey>();
   /** Each BATCH request when it has aged (D-03). */
-  readonly aged$: Observable<RequestKey> = this.#aged.asObservable();
+  readonly aged$ = this.#aged.asObservable();
   /** Each request that left because its queue deadline passed (D-07), or its latest start (D-26). */
-  readonly expired$: Observable<RequestKey> = this.#expired.asObservable();
+  readonly expired$ = this.#expired.asObservable();
 
   constructor(
     private readonly dispatcher: Dispatcher,

@@ -61,7 +61,11 @@ const dispatcherProvider = {
     forecasts: Forecasts,
   ) =>
     new Dispatcher({
-      ...{ queue, window, admission, workers, newGroupId: randomUUID },
+      queue,
+      window,
+      admission,
+      workers,
+      newGroupId: randomUUID,
       startInMs: (request, nowMs) => forecasts.ofNew(request, nowMs)?.startInMs.p50,
     }),
 };

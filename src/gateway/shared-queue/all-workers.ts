@@ -14,7 +14,7 @@ import {
 } from '@switchyard/shared-queue/heartbeat.js';
 import { type WorkerAnnouncement } from '@switchyard/shared-queue/messages.codec.js';
 import { type WorkerHealthReport } from '@switchyard/worker-protocol/health.codec.js';
-import { type Observable, Subject } from 'rxjs';
+import { Subject } from 'rxjs';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { ModelList } from '../../platform/config/config.module.js';
 import { WorkerPoolService } from '../worker-pool/worker-pool.service.js';
@@ -35,7 +35,7 @@ export class AllWorkers implements OnApplicationBootstrap, OnApplicationShutdown
   #announced: readonly Announced[] = [];
   readonly #heard = new Subject<void>();
   /** All announcements were read: with each heartbeat, and when one changed. */
-  readonly heard$: Observable<void> = this.#heard.asObservable();
+  readonly heard$ = this.#heard.asObservable();
   /** As `performance.now`. */
   #backMs = -Infinity;
   #timer: NodeJS.Timeout | undefined;
@@ -264,7 +264,10 @@ function workerView({
   slots: { total, inUse },
 }: Announced): WorkerView {
   return {
-    ...{ id, model, pid, drained },
+    id,
+    model,
+    pid,
+    drained,
     state: health.state === 'ready' && inUse > 0 ? 'busy' : health.state,
     slots: { total, inUse, free: Math.max(0, total - inUse) },
     streams: 0,

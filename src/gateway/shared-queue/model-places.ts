@@ -201,7 +201,9 @@ export class ModelPlaces<W extends Waiter = ScheduledRequest> {
     try {
       if (!this.deps.usable()) throw new Error('Redis is away');
       const accounts = this.deps.slots().map(({ account, credits, overdraft }) => ({
-        ...{ account, credits, overdraft },
+        account,
+        credits,
+        overdraft,
         extra: this.#extraAt(account),
       }));
       this.#told = this.#signature();

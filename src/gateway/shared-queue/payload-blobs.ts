@@ -9,6 +9,7 @@ import { BlobStore } from '../../core/jobs/job.ports.js';
 import { priorityLabel } from '../../core/request/request-priority.js';
 import { Settings } from '../../platform/config/settings.js';
 import { loadValue } from '../../platform/storage/blob-keys.js';
+import { hashed } from '../../platform/storage/durable-files.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
 import { type TaskRequest, type TranscribeTask } from '../../worker-client/worker-task.js';
 import { SharedQueueLink } from './shared-queue-link.js';
@@ -187,7 +188,7 @@ export class PayloadBlobs {
   ): Promise<{ blob: string }> {
     const blob = `${QUEUE_BLOBS}${kind}/${randomUUID()}`;
     blobs.push(blob);
-    await this.store.write(blob, measured(bytes, digest), signal);
+    await this.store.write(blob, hashed(bytes, digest), signal);
     return { blob };
   }
 }
@@ -208,14 +209,4 @@ function signed<T extends object>(kind: string, options: T, { digest, model }: P
 function named({ url }: { readonly url: string }, { digest }: Placing) {
   digest.update(url);
   return { url };
-}
-
-async function* measured(
-  bytes: AsyncIterable<Uint8Array>,
-  digest: Hash,
-): AsyncIterable<Uint8Array> {
-  for await (const chunk of bytes) {
-    digest.update(chunk);
-    yield chunk;
-  }
 }

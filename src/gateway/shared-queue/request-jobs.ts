@@ -41,7 +41,7 @@ export class RequestJobs implements OnApplicationBootstrap, OnApplicationShutdow
   #upkeep: readonly NodeJS.Timeout[] = [];
 
   /** Stops by any gateway, this one included, that are meant for all. */
-  readonly stops$: Observable<Stop> = this.#stops.asObservable();
+  readonly stops$ = this.#stops.asObservable();
 
   /** Tenants have other weights now. */
   readonly weightsChanged$: Observable<unknown>;

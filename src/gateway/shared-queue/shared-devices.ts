@@ -149,7 +149,9 @@ export class SharedDevices implements DeviceShare, OnApplicationBootstrap, OnApp
     const running = Math.max(others.running, this.workers.placedCalls(model) - own);
     const waiting = realtime + batch;
     this.#demand.set(model, {
-      ...{ waiting, running, oldestRealtimeMs },
+      waiting,
+      running,
+      oldestRealtimeMs,
       oldestMs: Math.min(oldestRealtimeMs, oldestBatchMs),
       dueMs: Math.min(oldestRealtimeMs, oldestBatchMs + this.link.access.agingMs),
     });

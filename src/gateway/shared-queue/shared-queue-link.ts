@@ -4,7 +4,7 @@ import { type QueueLink } from '@switchyard/shared-queue/client/queue-link.js';
 import { QueueKeys } from '@switchyard/shared-queue/keys.js';
 import { RedisClock } from '@switchyard/shared-queue/redis-clock.js';
 import { type Redis } from 'ioredis';
-import { type Observable, Subject } from 'rxjs';
+import { Subject } from 'rxjs';
 import { type DomainError } from '../../core/errors/domain-error.js';
 import { Settings } from '../../platform/config/settings.js';
 import { sharedQueueAccess, type SharedQueueAccess } from '../../platform/config/worker-spec.js';
@@ -42,7 +42,7 @@ export class SharedQueueLink implements QueueLink, OnApplicationShutdown {
   readonly #back = new Subject<void>();
 
   /** Redis can be used again after it was away. Events of that time are missing. */
-  readonly back$: Observable<void> = this.#back.asObservable();
+  readonly back$ = this.#back.asObservable();
 
   constructor(
     private readonly link: RedisLink,

@@ -99,7 +99,10 @@ export class StreamPlaces implements OnApplicationBootstrap {
         id: `${this.link.keys.job(key, undefined)}.${nonce}`,
         class: QueueJobClass.REALTIME,
         sinceMs: this.link.clock.nowMs(),
-        ...{ costMs: 1, weight: 1, mostTogether: undefined, isReturned: false },
+        costMs: 1,
+        weight: 1,
+        mostTogether: undefined,
+        isReturned: false,
         shown: { v: 1, kind: 'stream', model },
       }),
       onDue: () => {

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { Inject, Injectable, type OnApplicationBootstrap } from '@nestjs/common';
 import { type PlaceCounts } from '@switchyard/shared-queue/client/shared-places.js';
 import { QueueJobClass } from '@switchyard/shared-queue/keys.js';
-import { type Observable, Subject } from 'rxjs';
+import { Subject } from 'rxjs';
 import { type DispatchPlan } from '../../core/dispatch/dispatch-plan.js';
 import { Lease } from '../../core/dispatch/lease.js';
 import { type SlotCredit, type WorkerPort } from '../../core/dispatch/worker.port.js';
@@ -57,16 +57,12 @@ export class TextPlaces implements WorkerPort, OnApplicationBootstrap {
   }>();
 
   /** Something may be sent that could not before. */
-  readonly due$: Observable<void> = this.#due.asObservable();
+  readonly due$ = this.#due.asObservable();
 
   /** Requests of this gateway that another one was asked to stop. */
-  readonly stops$: Observable<{ readonly key: RequestKey; readonly reason: CancelReason }> =
-    this.#stops.asObservable();
+  readonly stops$ = this.#stops.asObservable();
   /** Requests of this gateway that another one was asked to give another priority. */
-  readonly reprioritized$: Observable<{
-    readonly key: RequestKey;
-    readonly priority: RequestPriority;
-  }> = this.#reprioritized.asObservable();
+  readonly reprioritized$ = this.#reprioritized.asObservable();
 
   constructor(
     private readonly jobs: RequestJobs,
@@ -155,7 +151,10 @@ export class TextPlaces implements WorkerPort, OnApplicationBootstrap {
     const { agingMs, agingShare } = this.queue.options;
     const aged = isAged(request, this.clock.nowMs(), agingMs);
     return {
-      ...{ groupId: randomUUID(), model, workerId, reason: 'single' },
+      groupId: randomUUID(),
+      model,
+      workerId,
+      reason: 'single',
       agingShare: aged ? agingShare : undefined,
       members: [{ request, lease, batchWaitMs: 0, aged }],
     };
@@ -211,7 +210,9 @@ export class TextPlaces implements WorkerPort, OnApplicationBootstrap {
     return {
       id: `${this.jobs.link.keys.job(id, tenant)}.${nonce}`,
       class: levelOf(priority),
-      ...{ sinceMs, costMs, mostTogether },
+      sinceMs,
+      costMs,
+      mostTogether,
       shown: { ...shown, priority: priorityLabel(priority) },
       weight: this.queue.options.weightOf?.(tenant ?? DEFAULT_TENANT) ?? 1,
       isReturned: false,

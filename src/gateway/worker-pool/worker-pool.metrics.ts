@@ -1,17 +1,14 @@
 import { type Provider } from '@nestjs/common';
 import { type GenerationActivity } from '@switchyard/worker-protocol/health.codec.js';
 import { type Counter, type Gauge, type Histogram } from 'prom-client';
-import { fedMetric, metricProvider } from '../../platform/metrics/metric-provider.js';
+import { metricFedBy, metricProvider } from '../../platform/metrics/metric-provider.js';
 import { type MetricName } from '../../platform/metrics/registry.js';
 import { type GenerationCounts } from '../../worker-client/generation-counts.js';
 import { WorkerPoolService } from './worker-pool.service.js';
 import { isReady, type ModelView, type WorkerView } from './worker-view.js';
 
 /** A metric that counts events of the pool's workers. */
-const poolMetric = <M extends Counter | Histogram>(
-  name: MetricName,
-  feed: (metric: M, pool: WorkerPoolService) => void,
-): Provider => fedMetric(name, [WorkerPoolService], feed);
+const poolMetric = metricFedBy(WorkerPoolService);
 
 /** One value per configured worker, read at the scrape; undefined: it has none. */
 const workerMetric = (

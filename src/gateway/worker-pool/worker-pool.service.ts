@@ -1,7 +1,7 @@
 import { availableParallelism } from 'node:os';
 import { Inject, Injectable, type OnApplicationBootstrap, Optional } from '@nestjs/common';
 import { type StreamConfig } from '@switchyard/worker-protocol/call.codec.js';
-import { type Observable, Subject } from 'rxjs';
+import { Subject } from 'rxjs';
 import { type Lease } from '../../core/dispatch/lease.js';
 import {
   type SlotCredit,
@@ -81,9 +81,9 @@ export class WorkerPoolService implements WorkerPort, OnApplicationBootstrap {
    * The model that has more slots than before, free or urgent. Synchronous: emitted
    * inside `Lease.release()`.
    */
-  readonly capacity$: Observable<string> = this.#capacity.asObservable();
-  readonly activity$: Observable<PoolActivity> = this.#activity.asObservable();
-  readonly executed$: Observable<ExecutedCall> = this.#executed.asObservable();
+  readonly capacity$ = this.#capacity.asObservable();
+  readonly activity$ = this.#activity.asObservable();
+  readonly executed$ = this.#executed.asObservable();
 
   constructor(
     private readonly settings: Settings,

@@ -4,7 +4,7 @@ import {
   type OnApplicationBootstrap,
   type OnApplicationShutdown,
 } from '@nestjs/common';
-import { type Observable, Subject } from 'rxjs';
+import { Subject } from 'rxjs';
 import { KeyStore } from '../database/key-store.js';
 import { HeldKeys } from './held-keys.js';
 import { keyDigest } from './key-secret.js';
@@ -45,7 +45,7 @@ export class StoredKeys implements OnApplicationBootstrap, OnApplicationShutdown
   #isAway = false;
 
   /** After every reading that found a change, and when a key expired. */
-  readonly changed$: Observable<void> = this.#changed.asObservable();
+  readonly changed$ = this.#changed.asObservable();
 
   constructor(private readonly store: KeyStore) {}
 

@@ -1,6 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type DynamicModule, Module } from '@nestjs/common';
-import { type Observable, Subject } from 'rxjs';
+import { Subject } from 'rxjs';
 import { readModels } from './load-config.js';
 import { camelCase, type ModelSpec } from './model-spec.js';
 import { type SettingValue } from './setting-definition.js';
@@ -23,7 +23,7 @@ interface ModelChanges {
 export class ModelList {
   readonly #current: ModelSpec[];
   readonly #changes = new Subject<ModelChanges>();
-  readonly changes$: Observable<ModelChanges> = this.#changes.asObservable();
+  readonly changes$ = this.#changes.asObservable();
 
   /** @param read the models file as it is now. @throws ConfigError */
   constructor(

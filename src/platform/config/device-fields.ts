@@ -9,15 +9,18 @@ export const DEVICE_NAME = matching(
   'letters, digits and . _ -, at most 64',
 );
 
-interface DeviceField {
+/** A field of an entry of `config/models.yaml`. */
+export interface EntryField {
   readonly rule: z.ZodType;
-  /** Its row in docs/reference/models-yaml.md. */
+  /** What the field does and when to set it: its row in docs/reference/models-yaml.md. */
   readonly help: string;
+  /** What it allows, as a noun phrase. */
   readonly allowed: string;
+  /** The default, in words; required fields have none. */
   readonly default?: string;
 }
 
-const field = (rule: z.ZodType, help: string, unset?: string): DeviceField => ({
+export const field = (rule: z.ZodType, help: string, unset?: string): EntryField => ({
   rule: unset === undefined ? rule : optional(rule),
   help,
   allowed: allowedBy(rule),
@@ -25,7 +28,7 @@ const field = (rule: z.ZodType, help: string, unset?: string): DeviceField => ({
 });
 
 /** The fields of one entry of `devices:` in `config/models.yaml`. */
-export const DEVICE_FIELDS: Readonly<Record<'id' | 'memory' | 'reserve' | 'as', DeviceField>> = {
+export const DEVICE_FIELDS: Readonly<Record<'id' | 'memory' | 'reserve' | 'as', EntryField>> = {
   id: field(DEVICE_NAME, 'What models name in `device`; label of its metrics.'),
   memory: field(
     SIZE,

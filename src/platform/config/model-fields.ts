@@ -15,7 +15,7 @@ import {
   rule,
 } from '@switchyard/engine-api/rules.js';
 import { z } from 'zod';
-import { DEVICE_NAME, SIZE } from './device-fields.js';
+import { DEVICE_NAME, type EntryField, field, SIZE } from './device-fields.js';
 import {
   AUTOSTARTS,
   ENGINE_NAMES,
@@ -120,23 +120,6 @@ const WHISPER_ONNX_REMOVED =
   'was removed: run `switchyard models add whisper-base` (ctranslate2), or use engine sherpa-onnx without Python; ' +
   'see docs/operate/upgrade.md';
 
-interface ModelField {
-  readonly rule: z.ZodType;
-  /** What the field does and when to set it: its row in docs/reference/models-yaml.md. */
-  readonly help: string;
-  /** What it allows, as a noun phrase. */
-  readonly allowed: string;
-  /** The default, in words; required fields have none. */
-  readonly default?: string;
-}
-
-const field = (rule: z.ZodType, help: string, unset?: string): ModelField => ({
-  rule: unset === undefined ? rule : optional(rule),
-  help,
-  allowed: allowedBy(rule),
-  default: unset,
-});
-
 const NAME_RULE = 'letters, digits and . _ : / -, starting with a letter or digit, at most 128';
 
 const NAME = matching(/^[A-Za-z0-9][A-Za-z0-9._:/-]{0,127}$/, NAME_RULE);
@@ -170,7 +153,7 @@ type SnakeCase<S extends string> = S extends `${infer Head}${infer Tail}`
  * that file name these fields; `scripts/docs.mjs` writes the table of
  * docs/reference/models-yaml.md from them.
  */
-export const MODEL_FIELDS: Readonly<Record<SnakeCase<keyof ModelSpec>, ModelField>> = {
+export const MODEL_FIELDS: Readonly<Record<SnakeCase<keyof ModelSpec>, EntryField>> = {
   id: field(
     NAME,
     'Canonical name: used in requests, as the `model` label of metrics and as the name of its queue.',

@@ -1,4 +1,4 @@
-import { type Kysely } from 'kysely';
+import { type ExpressionBuilder, type Kysely, type UpdateObject } from 'kysely';
 import type { KeyChange, StoredKey } from '../../core/access/stored-key.js';
 import { DatabaseStore, changesRows } from './database-store.js';
 import type { Database, EndedSession, KeyRow } from './schema.js';
@@ -63,15 +63,7 @@ export class KeyStore extends DatabaseStore {
 
   /** False: no such key, or it is revoked. */
   update(id: string, change: KeyChange): Promise<boolean> {
-    return this.#change(db =>
-      changesRows(
-        db
-          .updateTable('api_keys')
-          .set(change as Partial<KeyRow>)
-          .where('id', '=', id)
-          .where('revokedAtMs', 'is', null),
-      ),
-    );
+    return this.#changeLive(id, () => change as Partial<KeyRow>);
   }
 
   /** False: no such key, or it is revoked. */
@@ -87,33 +79,21 @@ export class KeyStore extends DatabaseStore {
     },
   ): Promise<boolean> {
     const keep = replacedUntilMs !== undefined;
-    return this.#change(db =>
-      changesRows(
-        db
-          .updateTable('api_keys')
-          .set(eb => ({
-            sha256,
-            prefix,
-            replacedSha256: keep ? eb.ref('sha256') : null,
-            replacedUntilMs: keep ? replacedUntilMs : null,
-          }))
-          .where('id', '=', id)
-          .where('revokedAtMs', 'is', null),
-      ),
-    );
+    return this.#changeLive(id, row => ({
+      sha256,
+      prefix,
+      replacedSha256: keep ? row.ref('sha256') : null,
+      replacedUntilMs: keep ? replacedUntilMs : null,
+    }));
   }
 
   /** False: no such key, or it is revoked already. */
   revoke(id: string, atMs: number): Promise<boolean> {
-    return this.#change(db =>
-      changesRows(
-        db
-          .updateTable('api_keys')
-          .set({ revokedAtMs: atMs, replacedSha256: null, replacedUntilMs: null })
-          .where('id', '=', id)
-          .where('revokedAtMs', 'is', null),
-      ),
-    );
+    return this.#changeLive(id, () => ({
+      revokedAtMs: atMs,
+      replacedSha256: null,
+      replacedUntilMs: null,
+    }));
   }
 
   /** Does not raise the version. */
@@ -151,6 +131,21 @@ export class KeyStore extends DatabaseStore {
 
   get #keys() {
     return this.db.selectFrom('api_keys').selectAll();
+  }
+
+  #changeLive(
+    id: string,
+    change: (row: ExpressionBuilder<Database, 'api_keys'>) => UpdateObject<Database, 'api_keys'>,
+  ): Promise<boolean> {
+    return this.#change(db =>
+      changesRows(
+        db
+          .updateTable('api_keys')
+          .set(change)
+          .where('id', '=', id)
+          .where('revokedAtMs', 'is', null),
+      ),
+    );
   }
 
   #change(make: (db: Kysely<Database>) => Promise<boolean>): Promise<boolean> {

@@ -1,5 +1,5 @@
 import { Injectable, type OnApplicationShutdown } from '@nestjs/common';
-import { type Observable, Subject } from 'rxjs';
+import { Subject } from 'rxjs';
 import { WaitBudget } from '../process/wait-budget.js';
 
 export const DEPENDENCIES = ['redis', 'database', 'blobs'] as const;
@@ -43,7 +43,7 @@ export class DependencyMonitor implements OnApplicationShutdown {
   readonly #changes = new Subject<DependencyName>();
 
   /** A dependency went up or down. */
-  readonly changes$: Observable<DependencyName> = this.#changes.asObservable();
+  readonly changes$ = this.#changes.asObservable();
 
   onApplicationShutdown(): void {
     for (const { timer } of this.#watched.values()) clearInterval(timer);

@@ -6,7 +6,7 @@ import {
   type OnApplicationShutdown,
   type OnModuleInit,
 } from '@nestjs/common';
-import { config as rxjsConfig, type Observable, Subject, type Subscription } from 'rxjs';
+import { config as rxjsConfig, Subject, type Subscription } from 'rxjs';
 import type { DispatchEvent, EventOf } from '../../core/dispatch/dispatch-event.js';
 
 /**
@@ -24,7 +24,7 @@ export class DispatchEventBus implements OnModuleInit, OnApplicationShutdown {
   readonly #byType = new Map<DispatchEvent['type'], Subject<DispatchEvent>>();
 
   /** Hot: a subscriber sees events from now on. Completes when the application closes. */
-  readonly events$: Observable<DispatchEvent> = this.#subject.asObservable();
+  readonly events$ = this.#subject.asObservable();
 
   /** Calls `listener` with the events of one type, after the subscribers of all. */
   on<T extends DispatchEvent['type']>(

@@ -65,10 +65,17 @@ export class OpenConnections {
 }
 
 const UNCONNECTED = new Set([
-  ...['ECONNREFUSED', 'ENOTFOUND', 'EAI_AGAIN', 'EHOSTUNREACH', 'ENETUNREACH'],
+  'ECONNREFUSED',
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'EHOSTUNREACH',
+  'ENETUNREACH',
   'UND_ERR_CONNECT_TIMEOUT',
   // This machine has nothing left to connect with.
-  ...['EMFILE', 'ENFILE', 'ENOBUFS', 'EADDRNOTAVAIL'],
+  'EMFILE',
+  'ENFILE',
+  'ENOBUFS',
+  'EADDRNOTAVAIL',
 ]);
 
 /** True for an error before any byte was sent: the other end has done nothing yet. */

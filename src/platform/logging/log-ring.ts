@@ -1,4 +1,4 @@
-import { type Observable, Subject } from 'rxjs';
+import { Subject } from 'rxjs';
 
 export const LOG_LEVELS = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'] as const;
 
@@ -62,7 +62,7 @@ export class LogRing {
   readonly #added = new Subject<LogLine>();
 
   /** Synchronous: a subscriber must not block. */
-  readonly added$: Observable<LogLine> = this.#added.asObservable();
+  readonly added$ = this.#added.asObservable();
 
   constructor(private readonly size: number) {}
 

@@ -72,29 +72,26 @@ export function metricProvider<A extends unknown[]>(
 }
 
 /**
- * Provider of a counter or histogram that counts what `feed` subscribes to, with the
- * services of `inject`. Nobody has to ask for it; what it subscribed to ends with its
- * source.
+ * Makes providers of counters and histograms that count what `feed` subscribes to of one service.
+ * Nobody has to ask for them; what they subscribed to ends with its source.
  */
-export const fedMetric = <M extends Counter | Histogram, A extends unknown[]>(
-  name: MetricName,
-  inject: readonly InjectionToken[],
-  feed: (metric: M, ...sources: A) => void,
-): Provider => ({
-  provide: getToken(name),
-  inject: [...inject],
-  useFactory: (...sources: A) => {
-    const metric = countingMetric(name) as M;
-    feed(metric, ...sources);
-    return metric;
-  },
-});
+export const metricFedBy =
+  <S>(source: Type<S>) =>
+  <M extends Counter | Histogram>(
+    name: MetricName,
+    feed: (metric: M, source: S) => void,
+  ): Provider => ({
+    provide: getToken(name),
+    inject: [source],
+    useFactory: (service: S) => {
+      const metric = countingMetric(name) as M;
+      feed(metric, service);
+      return metric;
+    },
+  });
 
 /** One that is fed by the dispatch events. */
-export const eventMetric = <M extends Counter | Histogram>(
-  name: MetricName,
-  feed: (metric: M, bus: DispatchEventBus) => void,
-): Provider => fedMetric(name, [DispatchEventBus], feed);
+export const eventMetric = metricFedBy(DispatchEventBus);
 
 /**
  * The table in `registry.ts`, answered by the controller. Imported once, by the root

@@ -3,7 +3,7 @@
  * fails is told to whoever asks next, and what stands behind it is not done.
  */
 export class WorkLine {
-  #last: Promise<void> = Promise.resolve();
+  #last = Promise.resolve();
   #failure: { readonly error: unknown } | undefined;
   #waiting = 0;
 

@@ -72,13 +72,8 @@ export async function writeArchive(
     const { size, mtime } = await stat(source);
     const digest = createHash('sha256');
     const entry = archive.entry({ name, size, mtime, mode: 0o600 });
-    const counted = async function* (bytes: AsyncIterable<Uint8Array>) {
-      for await (const chunk of hashed(bytes, digest)) {
-        onBytes(chunk.byteLength);
-        yield chunk;
-      }
-    };
-    await pipeline(createReadStream(source), counted, entry, { signal });
+    const bytes = counted(hashed(createReadStream(source), digest), onBytes);
+    await pipeline(bytes, entry, { signal });
     files.push({ name, bytes: size, sha256: digest.digest('hex') });
   }
   const manifest = { format: 1 as const, ...head, files };
@@ -86,6 +81,17 @@ export async function writeArchive(
   archive.finalize();
   await written;
   return manifest;
+}
+
+/** Passes the bytes on and tells how many. */
+export async function* counted(
+  source: AsyncIterable<Uint8Array>,
+  onBytes: (count: number) => void,
+): AsyncGenerator<Uint8Array> {
+  for await (const chunk of source) {
+    onBytes(chunk.byteLength);
+    yield chunk;
+  }
 }
 
 /** Hears of each file of an archive, and reads its bytes to their end. */
@@ -127,13 +133,10 @@ export async function readArchive(
 async function visited(name: string, entry: AsyncIterable<Uint8Array>, visit: ArchiveVisitor) {
   const digest = createHash('sha256');
   let bytes = 0;
-  const counted = async function* () {
-    for await (const chunk of hashed(entry, digest)) {
-      bytes += chunk.byteLength;
-      yield chunk;
-    }
-  };
-  await visit(name, counted());
+  await visit(
+    name,
+    counted(hashed(entry, digest), count => (bytes += count)),
+  );
   return { name, bytes, sha256: digest.digest('hex') };
 }
 

@@ -10,7 +10,12 @@ import { CliError, usageError } from '../../shared/cli-error.js';
 import { command } from '../../shared/command.js';
 import { MARKS, ProgressLine, say } from '../../shared/terminal.js';
 import { BLOBS, blobsFolder, DATABASE, databaseFile, namedFiles } from './backed-up-files.js';
-import { type ArchiveVisitor, type BackupManifest, readArchive } from './backup-archive.js';
+import {
+  type ArchiveVisitor,
+  type BackupManifest,
+  counted,
+  readArchive,
+} from './backup-archive.js';
 import { shareOf } from './backup.js';
 
 const NOTES = `The archive is compared with its manifest before anything is written. A data folder that a gateway or batch processor
@@ -105,13 +110,7 @@ const writeInto =
   async (name, bytes) => {
     const path = join(stage, name);
     await mkdir(dirname(path), { recursive: true, mode: 0o700 });
-    const counted = async function* () {
-      for await (const chunk of bytes) {
-        onBytes(chunk.byteLength);
-        yield chunk;
-      }
-    };
-    await writeFile(path, counted(), { flag: 'wx', mode: 0o600, flush: true });
+    await writeFile(path, counted(bytes, onBytes), { flag: 'wx', mode: 0o600, flush: true });
   };
 
 interface KeptFile {

@@ -20,8 +20,8 @@ export class RecogniserStreams {
   #pumping = false;
   #reconnecting = false;
   /** Resolves when all events of the current stream have been handed over. */
-  #listening: Promise<void> = Promise.resolve();
-  #released: Promise<void> = Promise.resolve();
+  #listening = Promise.resolve();
+  #released = Promise.resolve();
   #flushed: () => void = () => undefined;
   readonly #recognition: Recognition;
   #model = '';

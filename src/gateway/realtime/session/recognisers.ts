@@ -58,14 +58,22 @@ export class Recognisers {
           const caller = { ...owner, id: `${sessionId}.${name}` };
           const start = () =>
             this.#recognise(caller, {
-              ...{ model, wav, durationS, prompt, draft: draft !== undefined },
+              model,
+              wav,
+              durationS,
+              prompt,
+              draft: draft !== undefined,
               language: language || (draft?.language ?? ''),
             });
           return draft ? this.interims.run(model, requestKey(caller), start) : start();
         },
       });
     const stream = {
-      ...{ sessionId, language, prompt, partials: true, sampleRate: format.sampleRate },
+      sessionId,
+      language,
+      prompt,
+      partials: true,
+      sampleRate: format.sampleRate,
       ...(turnDetection && { voiceActivity: turnDetection }),
     };
     return this.places.open(model, stream, owner.tenant);
@@ -138,7 +146,9 @@ export class Recognisers {
     };
     const file = { kind: 'transcribe', audio, durationS, filename: 'utterance.wav' } as const;
     const request = this.inference.start(caller, {
-      ...{ model, bytes: wav.length, audioDurationS: durationS },
+      model,
+      bytes: wav.length,
+      audioDurationS: durationS,
       payload: { ...PLAIN_TRANSCRIPTION, ...fields, ...file },
     });
     const transcript = request.answer('transcript').then(({ reply }) => {

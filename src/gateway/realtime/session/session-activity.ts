@@ -1,5 +1,5 @@
 import { Injectable } from '@nestjs/common';
-import { type Observable, Subject } from 'rxjs';
+import { Subject } from 'rxjs';
 import { counterMetric, histogramMetric } from '../../../platform/metrics/metric-provider.js';
 
 export type SessionFact =
@@ -27,7 +27,7 @@ export class SessionActivity {
   readonly #voice = counterMetric('stt_vad_events_total');
   readonly #recoveries = counterMetric('stt_worker_recoveries_total');
   readonly #recognised = new Subject<RecognisedAudio>();
-  readonly recognised$: Observable<RecognisedAudio> = this.#recognised.asObservable();
+  readonly recognised$ = this.#recognised.asObservable();
 
   /** @param ms of what takes time */
   count(fact: SessionFact, model: string, ms: number): void {

@@ -91,7 +91,7 @@ export class UtteranceStream implements StreamHandle {
   #uttered = 0;
   /** Byte at which the last speech ended. */
   #spokenTo = 0;
-  #last: Promise<void> = Promise.resolve();
+  #last = Promise.resolve();
   #closed = false;
   #ended = false;
 

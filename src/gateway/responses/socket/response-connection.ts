@@ -77,7 +77,7 @@ const RESUMED = z.object({
 export class ResponseConnection {
   readonly #logger = new Logger(ResponseConnection.name);
   readonly #left = new AbortController();
-  #turns: Promise<void> = Promise.resolve();
+  #turns = Promise.resolve();
   #waiting = 0;
   /** Bytes that came since the last whole message, and those of messages that wait. */
   #unread = 0;
