@@ -1,10 +1,10 @@
 import { syncBuiltinESMExports } from 'node:module';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { type StreamEvent } from '@switchyard/worker-protocol/call.codec.js';
+import { ScriptedStream } from '../../../../test/support/scripted-stream.js';
 import { type ServerEvent } from '../../../contracts/realtime/realtime-event.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { type Principal } from '../../../platform/auth/principal.js';
-import { type StreamHandle } from '../../../worker-client/stream-handle.js';
 import { RecogniserStreams } from './recogniser-streams.js';
 import { type Recognisers } from './recognisers.js';
 import { type SessionCore } from './session-core.js';
@@ -16,52 +16,6 @@ const errorOf = (code: 'queue_full' | 'no_worker' | 'worker_lost') => new Domain
 const turns = async () => {
   for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
 };
-
-/** One stream of a worker: what it gets, and what the test lets it report. */
-class ScriptedStream implements StreamHandle {
-  readonly agreement = 3;
-  readonly got: string[] = [];
-  readonly #finished = Promise.withResolvers<void>();
-  readonly finished = this.#finished.promise;
-  readonly #reports: (StreamEvent | Error | undefined)[] = [];
-  #reported = Promise.withResolvers<void>();
-  /** The worker has no room until it is called. */
-  full: Promise<void> | undefined;
-
-  /** @param what undefined: the end */
-  report(what?: StreamEvent | Error): void {
-    this.#reports.push(what);
-    this.#reported.resolve();
-  }
-  async sendFrame(data: Buffer): Promise<void> {
-    this.got.push(`audio ${data.length}`);
-    await this.full;
-  }
-  async commit(): Promise<void> {
-    this.got.push('commit');
-    await this.full;
-  }
-  async *receiveEvents(): AsyncGenerator<StreamEvent> {
-    for (;;) {
-      await this.#reported.promise;
-      this.#reported = Promise.withResolvers();
-      for (const one of this.#reports.splice(0)) {
-        if (one === undefined) return;
-        if (one instanceof Error) throw one;
-        yield one;
-      }
-    }
-  }
-  close(): Promise<void> {
-    this.got.push('close');
-    return Promise.resolve();
-  }
-  cancel(): Promise<void> {
-    this.got.push('cancel');
-    this.#finished.resolve();
-    return Promise.resolve();
-  }
-}
 
 /** Streams of one session; `seen` is what they hand over and what is asked of its recognition. */
 function session({ models = undefined as readonly string[] | undefined } = {}) {
@@ -111,7 +65,7 @@ function session({ models = undefined as readonly string[] | undefined } = {}) {
         loads: () => state.loads,
         awaited: () => state.awaited,
       } as unknown as Recognisers,
-      recoveryMs: 1000,
+      recoveryMs: 750,
       slotComing: () => state.slotComing,
       run: act => act(),
     },
@@ -393,6 +347,13 @@ describe('the end of the streams', () => {
     await jest.advanceTimersByTimeAsync(1);
     await flushed;
     expect(stream.got).toEqual(['close', 'cancel']);
+  });
+
+  it('is not waited for when the session ends at once', async () => {
+    const { streams } = await live();
+    const flushed = streams.flush(500);
+    await streams.cancel();
+    await flushed;
   });
 
   it('waits for nothing where there is no stream, and for one that is expected', async () => {
