@@ -115,6 +115,14 @@ describe('a live session', () => {
     expect(left).toHaveLength(2);
   });
 
+  it('goes on with another recogniser when one dies', async () => {
+    const { client, stream, opened } = begun();
+    stream.report(new DomainError('worker_lost', 'gone'));
+    await turns();
+    expect(client.types()).toEqual(['worker_replaced']);
+    expect(opened[1]!.got).toEqual(['audio 4800']);
+  });
+
   it('is slowed when it is ahead of real time', () => {
     const { client } = begun();
     client.binary(Buffer.concat(Array.from({ length: 15 }, () => FRAME)));
