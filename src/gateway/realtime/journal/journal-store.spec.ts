@@ -81,4 +81,10 @@ describeWith(REDIS)('sessions in Redis', () => {
     await own.forget('s');
     expect(await clients[0]!.exists(...KEYS)).toBe(0);
   });
+
+  it('are not stored while Redis does not answer', async () => {
+    await own.ping();
+    clients[0]!.disconnect();
+    await expect(own.ping()).rejects.toThrow();
+  });
 });

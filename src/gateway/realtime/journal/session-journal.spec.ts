@@ -9,6 +9,7 @@ interface Write {
   readonly events: readonly SentEvent[];
   readonly audio: JournalAudio | undefined;
   readonly dropAudio: number;
+  readonly dropEvents: number;
 }
 
 beforeEach(() => void jest.useFakeTimers());
@@ -18,18 +19,22 @@ const eventOf = (id: string): SentEvent => ({ id, json: '{}' });
 const audioOf = (start: number, bytes = 2): JournalAudio => ({ start, pcm: Buffer.alloc(bytes) });
 const turn = () => jest.advanceTimersByTimeAsync(0);
 
+const DROP = { dropEvents: 0, dropAudio: 0 };
+const PLAIN = { first: false, events: '', audio: undefined, ...DROP };
+
 /** A journal whose writes the test answers, or which are answered at once. */
 function journal({ atOnce = true } = {}) {
   const seen: unknown[][] = [];
   const written: Write[] = [];
   const waiting: PromiseWithResolvers<Outcome>[] = [];
-  const state = { keepFrom: 0 };
+  const state: { keepFrom?: number | undefined } = { keepFrom: 0 };
   const past = { events: [eventOf('past')], audio: [audioOf(0, 4)] };
   const tested = new SessionJournal({
     session: {
       id: 'sess_1',
       get state() {
-        return { input: { transcriber: { keepFrom: state.keepFrom } } } as never;
+        const { keepFrom } = state;
+        return { input: keepFrom === undefined ? {} : { transcriber: { keepFrom } } } as never;
       },
       past,
       deliver: ({ id }) => seen.push([id]),
@@ -49,8 +54,8 @@ function journal({ atOnce = true } = {}) {
   const happened = () => seen.splice(0);
   /** What was written since the last call. */
   const writes = () =>
-    written.splice(0).map(({ first, events, audio, dropAudio }) => ({
-      ...{ first, events: events.map(({ id }) => id).join(' '), dropAudio },
+    written.splice(0).map(({ first, events, audio, dropAudio, dropEvents }) => ({
+      ...{ first, events: events.map(({ id }) => id).join(' '), dropAudio, dropEvents },
       audio: audio && `${audio.start}+${audio.pcm.length}`,
     }));
   const answer = async (outcome: Outcome | Error) => {
@@ -71,7 +76,6 @@ async function begun({ atOnce = true } = {}) {
   all.writes();
   return all;
 }
-const PLAIN = { first: false, events: '', audio: undefined, dropAudio: 0 };
 
 describe('the journal of a session', () => {
   it('has an event at once, also while audio waits for its write every 200 ms', async () => {
@@ -102,7 +106,7 @@ describe('the journal of a session', () => {
     await jest.advanceTimersByTimeAsync(500);
     expect([happened(), writes()]).toEqual([
       [],
-      [{ first: true, events: 'past e0', audio: '0+4', dropAudio: 0 }],
+      [{ first: true, events: 'past e0', audio: '0+4', ...DROP }],
     ]);
     await answer('written');
     expect([happened(), writes()]).toEqual([[['e0']], [{ ...PLAIN, events: 'e1', audio: '4+2' }]]);
@@ -117,10 +121,11 @@ describe('the journal of a session', () => {
   it('drops audio that no worker needs any more', async () => {
     const { journal: tested, state, writes } = await begun();
     for (const [start, keepFrom, dropAudio] of [
-      [4, 4, 1],
-      [6, 5, 0],
-      [8, 9, 2],
-      [10, 12, 2],
+      [4, undefined, 0],
+      [6, 4, 1],
+      [8, 5, 0],
+      [10, 11, 3],
+      [12, 14, 2],
     ] as const) {
       state.keepFrom = keepFrom;
       tested.audio(audioOf(start));
@@ -133,13 +138,13 @@ describe('the journal of a session', () => {
     const { journal: tested, state, writes } = journal();
     tested.adopted({
       state: {} as never,
-      events: [eventOf('e0')],
+      events: Array.from({ length: 2000 }, (_, at) => eventOf(String(at))),
       audio: [audioOf(0), audioOf(2)],
     });
     state.keepFrom = 2;
     tested.event(eventOf('e1'));
     await turn();
-    expect(writes()).toEqual([{ ...PLAIN, events: 'e1', dropAudio: 1 }]);
+    expect(writes()).toEqual([{ ...PLAIN, events: 'e1', dropAudio: 1, dropEvents: 1 }]);
   });
 
   it('is settled when all events so far have been sent', async () => {
@@ -186,7 +191,7 @@ describe('the journal of a session', () => {
     writes();
     tested.restart();
     await turn();
-    expect(writes()).toEqual([{ first: true, events: 'past', audio: '0+4', dropAudio: 0 }]);
+    expect(writes()).toEqual([{ first: true, events: 'past', audio: '0+4', ...DROP }]);
     await answer('written');
     happened();
     tested.stop(true);

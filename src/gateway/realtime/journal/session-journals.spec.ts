@@ -5,7 +5,7 @@ import { type SettingPath, settingsFrom } from '../../../platform/config/setting
 import { type RedisLink } from '../../../platform/redis/redis.module.js';
 import { type JournaledSession } from './session-journal.js';
 import { SessionJournals } from './session-journals.js';
-import { secretDigest } from './session-state.js';
+import { type AdoptedSession, secretDigest } from './session-state.js';
 
 const ID = 'sess_0123456789abcdef01234567';
 const TTL_MS = 330_000;
@@ -47,12 +47,12 @@ function gateway(values: Partial<Record<SettingPath, number>> = {}) {
   );
   const delivered: string[] = [];
   /** A session with a journal; its event is delivered when it is written. */
-  const begin = (id: string) => {
+  const begin = (id: string, adopted?: AdoptedSession) => {
     const session = {
       ...{ id, state: { input: {} }, past: { events: [], audio: [] } },
       ...{ deliver: () => delivered.push(id), taken: () => undefined },
     } as unknown as JournaledSession;
-    const journal = journals.open(session, undefined);
+    const journal = journals.open(session, adopted);
     journal?.event({ id: 'e', json: '{}' });
     return journal;
   };
@@ -85,6 +85,13 @@ describe('journals of sessions', () => {
     const journals = new SessionJournals(link, settingsFrom({}));
     expect(journals.open({} as JournaledSession, undefined)).toBeUndefined();
     expect(await journals.adopt(ID, 'secret', OWNER)).toBeUndefined();
+  });
+
+  it('of a session that was taken over continue', async () => {
+    const { begin, happened } = gateway();
+    begin('a', { state: {} as never, events: [], audio: [] });
+    await turn();
+    expect(happened()).toEqual([`write a 0 ${TTL_MS}`]);
   });
 
   it('of ended sessions are deleted', async () => {
@@ -146,6 +153,26 @@ describe('while Redis is away', () => {
     begin('later');
     await turn();
     expect(happened()).toEqual([`write later 1 ${TTL_MS}`]);
+    redis.isAway = true;
+    begin('lost again');
+    await turn();
+    redis.isAway = false;
+    happened();
+    await jest.advanceTimersByTimeAsync(2000);
+    expect(happened()).toEqual(['ping', `write lost again 1 ${TTL_MS}`]);
+  });
+
+  it('it is noticed when an ended session cannot be deleted', async () => {
+    const { begin, redis, happened } = gateway();
+    const journal = begin('a')!;
+    await turn();
+    redis.isAway = true;
+    journal.stop(false);
+    await turn();
+    redis.isAway = false;
+    happened();
+    await jest.advanceTimersByTimeAsync(1000);
+    expect(happened()).toEqual(['ping', 'forget a']);
   });
 
   it('ended sessions are forgotten when Redis itself has deleted them', async () => {
