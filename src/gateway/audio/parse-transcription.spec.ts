@@ -172,7 +172,7 @@ const catalogOf = (changed: object): ModelCatalog =>
     namesAble: () => 'none',
   }) as unknown as ModelCatalog;
 const ENGLISH = { languages: ['en', 'en-GB'], engine: 'whisper' };
-const refusal = (param: string) => expect.objectContaining({ param }) as Error;
+const refusal = (param: string) => expect.objectContaining({ param });
 
 describe('languages of a transcription', () => {
   const europe = catalogOf({ languages: ['en', 'de'] });
@@ -271,7 +271,7 @@ describe('a translation', () => {
     'is refused by a model of other languages: %j',
     languages => {
       expect(() => parseTranslation({ model: 'm' }, catalogOf({ languages }))).toThrow(
-        expect.objectContaining({ code: 'unsupported_task', param: 'model' }) as Error,
+        expect.objectContaining({ code: 'unsupported_task', param: 'model' }),
       );
     },
   );

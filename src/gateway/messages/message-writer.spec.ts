@@ -126,7 +126,7 @@ describe('a message as events', () => {
   it('names the field at fault as the caller sent it', () => {
     const error = new DomainError('invalid_value', '`stop` is wrong.', { param: 'stop' });
     expect(new MessageWriter('1', 'm').fail(error)).toMatchObject([
-      { error: { message: expect.stringContaining('`stop_sequences` is wrong.') as string } },
+      { error: { message: expect.stringContaining('`stop_sequences` is wrong.') } },
     ]);
   });
 });

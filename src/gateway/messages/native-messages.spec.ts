@@ -36,6 +36,6 @@ describe('a message that another server answers', () => {
     const failure = new DomainError('engine_failed', 'cannot');
     expect(await events.lastFrame(failure)).toMatch(/^event: error\n.*cannot/);
     const whole = await events.whole(Buffer.from('{"model":"theirs","id":"x"}'));
-    expect(JSON.parse(String(whole))).toEqual({ model: 'm', id: 'x' });
+    expect(JSON.parse((whole as Buffer).toString())).toEqual({ model: 'm', id: 'x' });
   });
 });

@@ -87,7 +87,7 @@ describe('a message', () => {
     choice => {
       const tools = [{ type: 'web_search_20250305', name: 'web_search' }];
       expect(() => parsed({ tools, tool_choice: choice })).toThrow(
-        expect.objectContaining({ param: 'tool_choice' }) as Error,
+        expect.objectContaining({ param: 'tool_choice' }),
       );
     },
   );
@@ -124,9 +124,7 @@ describe('a message', () => {
   ])('names what has no effect: %j', (fields, ignored) => {
     expect(parsed(fields).ignored).toEqual(ignored);
     if (ignored.length > 0)
-      expect(() => parsed(fields, true)).toThrow(
-        expect.objectContaining({ param: ignored[0] }) as Error,
-      );
+      expect(() => parsed(fields, true)).toThrow(expect.objectContaining({ param: ignored[0] }));
   });
 
   it('begins with what the system says', () => {

@@ -118,7 +118,7 @@ describe('the API of Ollama', () => {
     const { post } = await rig(route);
     expect((await post({})).json()).toMatchObject({
       code: 'unsupported_task',
-      message: expect.stringContaining(command) as string,
+      message: expect.stringContaining(command),
     });
   });
 });

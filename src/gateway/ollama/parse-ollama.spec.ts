@@ -89,8 +89,7 @@ describe('a chat of Ollama', () => {
     expect(chatOf(fields).ignored).toEqual(ignored);
     const strict = () =>
       parseOllama('chat', { model: 'm', messages: ASKED, ...fields }, catalog, STRICT);
-    if (ignored.length > 0)
-      expect(strict).toThrow(expect.objectContaining({ param: ignored[0] }) as Error);
+    if (ignored.length > 0) expect(strict).toThrow(expect.objectContaining({ param: ignored[0] }));
     else strict();
   });
 
@@ -193,7 +192,7 @@ describe('texts to embed', () => {
     expect(() => parseEmbed({ model: 'm', input: 'a' }, catalog, LENIENT)).toThrow('embedding');
     const wide = { model: 'e', input: 'a', dimensions: 2 };
     expect(() => parseEmbed(wide, catalog, LENIENT)).toThrow(
-      expect.objectContaining({ param: 'dimensions' }) as Error,
+      expect.objectContaining({ param: 'dimensions' }),
     );
   });
 });

@@ -42,15 +42,11 @@ function session(more: Partial<NewSession> = {}, journalOf: JournalOf = () => un
     charge: (used: object) => left.push(used),
   };
   const ended: Promise<void>[] = [];
-  const live = new RealtimeSession(
-    { ...wanted(OWNER), ...more, ticket: ticket as unknown as NewSession['ticket'] },
-    use.services,
-    {
-      journals: { open: journalOf } as unknown as SessionJournals,
-      ended: (_, released) => void ended.push(released),
-      slotComing: () => false,
-    },
-  );
+  const live = new RealtimeSession({ ...wanted(OWNER), ...more, ticket }, use.services, {
+    journals: { open: journalOf } as unknown as SessionJournals,
+    ended: (_, released) => void ended.push(released),
+    slotComing: () => false,
+  });
   const client = scriptedClient();
   return { ...use, live, client, left, ended };
 }
@@ -126,7 +122,7 @@ describe('a live session', () => {
   it('is slowed when it is ahead of real time', () => {
     const { client } = begun();
     client.binary(Buffer.concat(Array.from({ length: 15 }, () => FRAME)));
-    expect(client.seen).toContainEqual({ pausedMs: expect.any(Number) as number });
+    expect(client.seen).toContainEqual({ pausedMs: expect.any(Number) });
   });
 
   it('has one secret', () => {
@@ -146,7 +142,7 @@ describe('a live session', () => {
     expect(again.types()).toEqual(['error', 'session.resumed']);
     expect(live.owner).toBe(other);
     expect(() => live.resume(scriptedClient().socket, 'event_none', OWNER)).toThrow(
-      expect.objectContaining({ code: 'session_not_found', param: 'last_event_id' }) as Error,
+      expect.objectContaining({ code: 'session_not_found', param: 'last_event_id' }),
     );
     expect(live.owner).toBe(other);
     const third = scriptedClient();

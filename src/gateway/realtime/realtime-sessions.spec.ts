@@ -58,8 +58,8 @@ function gateway({ leftMs = 10_000 } = {}) {
   };
   return { ...use, sessions, changed$, withdrawn, awaited, state, open };
 }
-const REFUSED = expect.objectContaining({ code: 'queue_full', retryAfterMs: 1000 }) as Error;
-const UNKNOWN = expect.objectContaining({ code: 'session_not_found' }) as Error;
+const REFUSED = expect.objectContaining({ code: 'queue_full', retryAfterMs: 1000 });
+const UNKNOWN = expect.objectContaining({ code: 'session_not_found' });
 
 describe('room for live sessions', () => {
   it('is taken by a session until it ends, and by no question for it', async () => {
@@ -104,7 +104,7 @@ describe('room for live sessions', () => {
     const { sessions } = gateway();
     sessions.onModuleDestroy();
     expect(() => sessions.demandRoom(ownerOf('a'))).toThrow(
-      expect.objectContaining({ code: 'shutting_down' }) as Error,
+      expect.objectContaining({ code: 'shutting_down' }),
     );
   });
 });

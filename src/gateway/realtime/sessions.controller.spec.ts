@@ -12,7 +12,9 @@ it('an operator sees the live sessions, and ends one after its last words', asyn
       leave: (...given: unknown[]) => Promise.resolve(left.push([id, ...given])),
     }) as unknown as RealtimeSession;
   const sessions = [sessionOf('a'), sessionOf('b', 100)];
-  const controller = new AdminSessionsController({ all: () => sessions } as RealtimeSessions);
+  const controller = new AdminSessionsController({
+    all: () => sessions,
+  } as unknown as RealtimeSessions);
   const shown = { tenant: 't', model: 'm', streaming: true, started_at: 7, audio_seconds: 1.5 };
   expect(controller.list()).toEqual({
     data: [

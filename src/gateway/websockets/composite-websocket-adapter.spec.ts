@@ -151,8 +151,9 @@ describe('WebSockets of both protocols at one server', () => {
       const received: string[] = [];
       const connected = new Promise<void>(resolve =>
         socket.on('message', data => {
-          received.push(String(data));
-          if (String(data).startsWith('40')) resolve();
+          const text = (data as Buffer).toString();
+          received.push(text);
+          if (text.startsWith('40')) resolve();
         }),
       );
       await once(socket, 'open');

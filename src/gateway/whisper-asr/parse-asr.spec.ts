@@ -69,7 +69,7 @@ describe('a query of whisper-asr-webservice', () => {
     [{ model: 'plain', initial_prompt: 'Names' }, 'initial_prompt'],
   ])('names what has no effect as it was sent: %j', (fields, param) => {
     expect(parsed(fields).ignored).toEqual([param]);
-    expect(() => parsed(fields, true)).toThrow(expect.objectContaining({ param }) as Error);
+    expect(() => parsed(fields, true)).toThrow(expect.objectContaining({ param }));
   });
 
   it('names what is wrong as it was sent', () => {
@@ -77,8 +77,8 @@ describe('a query of whisper-asr-webservice', () => {
     expect(() => parsed(fields)).toThrow(
       expect.objectContaining({
         ...{ code: 'unsupported_parameter', param: 'word_timestamps' },
-        message: expect.stringContaining('`word_timestamps`') as string,
-      }) as Error,
+        message: expect.stringContaining('`word_timestamps`'),
+      }),
     );
     expect(() => parsed({ word_timestamps: true }, true)).toThrow(
       '`word_timestamps` needs output=json.',

@@ -52,7 +52,7 @@ describe('the API of whisper-asr-webservice', () => {
       ['audio_file', true],
     ]);
     expect(() => controller(true).controller.transcribe(named, { newer: 1 }, form, reply)).toThrow(
-      expect.objectContaining({ code: 'unsupported_parameter' }) as Error,
+      expect.objectContaining({ code: 'unsupported_parameter' }),
     );
   });
 
@@ -69,7 +69,7 @@ describe('the API of whisper-asr-webservice', () => {
     const { contentType, body } = parsed.write!(transcriptOf(language));
     expect(contentType).toBe('application/json; charset=utf-8');
     expect(JSON.parse(String(body))).toMatchObject({
-      ...{ detected_language: expect.stringMatching(new RegExp(name, 'i')) as string },
+      ...{ detected_language: expect.stringMatching(new RegExp(name, 'i')) },
       ...{ language_code: code, confidence: null },
     });
   });

@@ -12,7 +12,7 @@ function passes({ interimMs = 500, engine = 'whisper' } = {}) {
   const cancelled: string[] = [];
   const tested = new InterimPasses(
     bus,
-    { isIdle: (model: string) => model === 'idle' } as SchedulerService,
+    { isIdle: (model: string) => model === 'idle' } as unknown as SchedulerService,
     { get: () => ({ engine }) } as unknown as ModelCatalog,
     { realtime: { interimMs } } as Settings,
   );

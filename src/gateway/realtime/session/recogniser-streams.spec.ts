@@ -4,7 +4,6 @@ import { type StreamEvent } from '@switchyard/worker-protocol/call.codec.js';
 import { ScriptedStream } from '../../../../test/support/scripted-stream.js';
 import { type ServerEvent } from '../../../contracts/realtime/realtime-event.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
-import { type Principal } from '../../../platform/auth/principal.js';
 import { RecogniserStreams } from './recogniser-streams.js';
 import { type Recognisers } from './recognisers.js';
 import { type SessionCore } from './session-core.js';
@@ -51,7 +50,7 @@ function session({ models = undefined as readonly string[] | undefined } = {}) {
     { recognition, config: {}, demandTranscriber } as unknown as SessionCore,
     {
       id: 'sess_1',
-      owner: { tenant: 't', scopes: new Set(), terms: models && { key: 'k', models } } as Principal,
+      owner: { tenant: 't', scopes: new Set(), terms: models && { key: 'k', models } },
       send: ({ warning }: ServerEvent) => seen.push(['send', warning]),
     },
     {

@@ -183,8 +183,8 @@ describe('a model without live streams', () => {
     expect(open).toThrow(
       expect.objectContaining({
         ...{ code: 'queue_full', retryAfterMs: 1000 },
-        message: expect.stringContaining(`it has ${sessions}.`) as string,
-      }) as Error,
+        message: expect.stringContaining(`it has ${sessions}.`),
+      }),
     );
   });
 

@@ -25,18 +25,23 @@ const failed = new DomainError('engine_failed', 'cannot');
 function recognised(wanted: Partial<SessionConfig> = {}, adopted?: Partial<AdoptedSession>) {
   const seen: unknown[][] = [];
   const response = { cancel: (reason: string) => seen.push(['cancel', reason]) };
-  const actions = new Proxy({ response } as Record<string, unknown>, {
-    get: (own, name: string) =>
-      own[name] ??
-      ((...given: unknown[]) => {
-        if (name !== 'send') return seen.push([name, ...given]);
-        const { type, warning, start } = given[0] as {
-          readonly [field in 'type' | 'start']: string;
-        } & { readonly warning?: { readonly code: string } };
-        const known = warning?.code ?? type.split('.').at(-1);
-        return seen.push(start === undefined ? [known] : [known, start]);
-      }),
-  });
+  const actions = new Proxy<Record<string, unknown>>(
+    { response },
+    {
+      get: (own, name: string) =>
+        own[name] ??
+        ((...given: unknown[]) => {
+          if (name !== 'send') return seen.push([name, ...given]);
+          const { type, warning, start } = given[0] as {
+            readonly type: string;
+            readonly start?: number;
+            readonly warning?: { readonly code: string };
+          };
+          const known = warning?.code ?? type.split('.').at(-1);
+          return seen.push(start === undefined ? [known] : [known, start]);
+        }),
+    },
+  );
   const config = { ...defaultSession('m'), format: { encoding: 'pcm16', sampleRate: 8000 } };
   const recognition = new Recognition(
     { ...config, ...wanted } as SessionConfig,

@@ -185,7 +185,7 @@ describe('the settings of a session', () => {
     [{ model: 'none' }, 'p.model', {}],
     [{ prompt: 'Names' }, 'p.prompt', { strict: true }],
   ])('are rejected where they change what is meant: %j', (wanted, param, options) => {
-    expect(() => resolved(wanted, options)).toThrow(expect.objectContaining({ param }) as Error);
+    expect(() => resolved(wanted, options)).toThrow(expect.objectContaining({ param }));
   });
 
   it('do not hide a defect', () => {
@@ -274,7 +274,7 @@ describe('what a client may do wrong', () => {
     expect(done(() => core.binary(file, 0))).toEqual(['fail']);
     expect(asked[0]).toMatchObject([
       'fail',
-      { message: expect.stringContaining(`this is ${name}.`) as string },
+      { message: expect.stringContaining(`this is ${name}.`) },
       1003,
     ]);
     done(() => core.binary(FRAME, 0));
