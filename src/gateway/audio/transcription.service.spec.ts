@@ -17,6 +17,7 @@ const capabilities = ['transcribe', 'diarize'];
 const catalog = new ModelCatalog(
   new ModelList([
     syntheticModel({}, { id: 'm', capabilities, languages: ['en'] }),
+    syntheticModel({}, { id: 'any' }),
     syntheticModel({}, { id: 'voice', kind: 'tts' }),
   ]),
 );
@@ -114,11 +115,11 @@ describe('an upload that is transcribed', () => {
     const { work, answer: settle } = await rig.next();
     const segment = work.payload.onSegment as Segment;
     segment(segmentOf(0, ' One'), []);
-    segment(segmentOf(1, ' '), []);
-    segment(segmentOf(2, ' five'), [{ token: '5', logprob: 0, bytes: Buffer.from('5') }]);
+    segment(segmentOf(1, ' five'), [{ token: '5', logprob: 0, bytes: Buffer.from('5') }]);
+    segment(segmentOf(2, ' '), []);
     // Another worker begins anew.
     segment(segmentOf(0, ' One'), []);
-    segment(segmentOf(2, ' five'), []);
+    segment(segmentOf(1, ' five'), []);
     settle(transcriptOf('One five.'));
     const { payload, headers } = await answer;
     const events = eventsIn(payload);
@@ -184,7 +185,7 @@ describe('an upload that is transcribed', () => {
     [{ model: 'voice' }, SECOND, 'model_kind_mismatch', 0],
     [{ model: 'm', temperature: '9' }, SECOND, 'invalid_value', 1],
     [{ model: 'm' }, pcmWav(Buffer.alloc(0), 16_000), 'audio_too_short', 1],
-    [{ model: 'm', itn: 'true', language: 'fr' }, SECOND, 'invalid_value', 1],
+    [{ model: 'any', itn: 'true', language: 'fr' }, SECOND, 'unsupported_parameter', 1],
   ])('is refused, and nothing of it stays: %j', async (fields, file, code, stored) => {
     expect((await send(fields, file)).json()).toMatchObject({ code });
     expect(disposed).toBe(stored);
