@@ -1,7 +1,7 @@
 import { describe, expect, it } from '@jest/globals';
 import { FormFields, MAX_REFERENCE_BYTES } from '../http/multipart-form.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
-import { parseTranscription } from './parse-transcription.js';
+import { parseTranscription, parseTranslation } from './parse-transcription.js';
 
 const capabilities = ['diarize', 'chunking', 'known_speakers'];
 const model = {
@@ -162,5 +162,123 @@ describe('fields of a form', () => {
       catalog,
     );
     expect([params.language, answer.stream]).toEqual(['en-GB', true]);
+  });
+});
+
+/** A model that the request names; `namesAble` is what error messages list. */
+const catalogOf = (changed: object): ModelCatalog =>
+  ({
+    getOfKind: () => ({ ...model, ...changed }),
+    namesAble: () => 'none',
+  }) as unknown as ModelCatalog;
+const ENGLISH = { languages: ['en', 'en-GB'], engine: 'whisper' };
+const refusal = (param: string) => expect.objectContaining({ param });
+
+describe('languages of a transcription', () => {
+  const europe = catalogOf({ languages: ['en', 'de'] });
+
+  it.each([
+    [{}, undefined, []],
+    [{ language: 'de' }, 'de', []],
+    [{ language: 'de', languages: ['en'] }, 'de', ['languages']],
+    [{ languages: ['fr', 'de'] }, 'de', []],
+    [{ languages: ['en', 'de'] }, undefined, ['languages']],
+  ])('%j: the model gets one, or detects it', (fields, language, ignored) => {
+    const parsed = parseTranscription({ model: 'm', ...fields }, europe);
+    expect([parsed.params.language, parsed.ignored]).toEqual([language ?? '', ignored]);
+    const known = language === undefined ? ['en', 'de'] : [language];
+    expect(parsed.itn.languages).toEqual(known);
+  });
+
+  it.each([
+    [{ language: 'fr' }, 'language'],
+    [{ languages: ['fr'] }, 'languages'],
+  ])('%j: others are refused', (fields, param) => {
+    expect(() => parseTranscription({ model: 'm', ...fields }, europe)).toThrow(refusal(param));
+  });
+});
+
+describe('fields that act in some formats', () => {
+  it.each([
+    ['timestamp_granularities', ['word'], 'verbose_json', 'json'],
+    ['known_speaker_names', ['A'], undefined, 'json'],
+    ['known_speaker_references', ['A'], undefined, 'text'],
+  ])('are refused in others where they change the answer: %s', (param, value, fitting, other) => {
+    const parse = (format: string) =>
+      parseTranscription(
+        { model: 'm', [param]: value, response_format: format },
+        catalogOf({
+          capabilities: [...capabilities, 'word_timestamps'],
+        }),
+      );
+    expect(() => parse(other)).toThrow(refusal(param));
+    if (fitting) expect(parse(fitting).answer.granularities).toEqual(value);
+  });
+
+  it.each([
+    ['stream', 'true', 'srt'],
+    ['include', ['logprobs'], 'text'],
+  ])('are ignored in others where they only advise: %s', (param, value, format) => {
+    const able = catalogOf({ capabilities: ['logprobs'] });
+    const fields = { model: 'm', [param]: value, response_format: format };
+    const { ignored, answer } = parseTranscription(fields, able);
+    expect([ignored, answer]).toEqual([
+      [param],
+      { task: 'transcribe', format, stream: false, granularities: ['segment'] },
+    ]);
+    expect(() => parseTranscription(fields, able, { strict: true })).toThrow(refusal(param));
+    expect(parseTranscription({ ...fields, response_format: 'json' }, able).ignored).toEqual([]);
+  });
+});
+
+describe('what a model cannot use', () => {
+  it('is ignored with notice, and has its default', () => {
+    const fields = { model: 'm', prompt: 'Names' };
+    const plain = parseTranscription(fields, catalogOf({ engine: 'whisper' }));
+    expect([plain.ignored, plain.params.prompt]).toEqual([['prompt'], '']);
+    const able = parseTranscription(fields, catalogOf({ capabilities: ['prompt'] }));
+    expect([able.ignored, able.params.prompt]).toEqual([[], 'Names']);
+  });
+});
+
+describe('numbers of a transcript', () => {
+  it.each([
+    [{}, {}, false, false],
+    [{}, { itn: true }, true, false],
+    [{ itn: 'true' }, {}, true, true],
+    [{ itn: 'false' }, { itn: true }, false, false],
+  ])('are written as the request says, or the model: %j %j', (fields, spec, wanted, demanded) => {
+    const { itn } = parseTranscription({ model: 'm', ...fields }, catalogOf(spec));
+    expect(itn).toEqual({ wanted, demanded, languages: [] });
+  });
+});
+
+describe('a translation', () => {
+  it.each([
+    [{ capabilities: ['translate'] }, 'translate'],
+    [{ ...ENGLISH, languages: ['en'] }, 'transcribe'],
+    [ENGLISH, 'transcribe'],
+  ])('is made by a model that translates, or knows English only: %j', (changed, task) => {
+    const fields = { model: 'm', response_format: 'verbose_json' };
+    const { params, answer, itn } = parseTranslation(fields, catalogOf(changed));
+    expect([params.task, params.diarize, itn.languages]).toEqual([task, false, ['en']]);
+    expect(answer).toEqual({
+      ...{ task: 'translate', format: 'verbose_json', stream: false, granularities: ['segment'] },
+    });
+  });
+
+  it.each([[[]], [['en', 'de']], [['eng']]])(
+    'is refused by a model of other languages: %j',
+    languages => {
+      expect(() => parseTranslation({ model: 'm' }, catalogOf({ languages }))).toThrow(
+        expect.objectContaining({ code: 'unsupported_task', param: 'model' }),
+      );
+    },
+  );
+
+  it('tells speakers apart in the format that shows them', () => {
+    const able = catalogOf({ capabilities: ['translate', 'diarize'] });
+    const fields = { model: 'm', response_format: 'diarized_json' };
+    expect(parseTranslation(fields, able).params.diarize).toBe(true);
   });
 });

@@ -273,7 +273,6 @@ export class RealtimeSession implements JournaledSession, SessionActions {
   }
 
   audio(audio: JournalAudio): void {
-    void this.#streams.pump();
     this.#journal?.audio(audio);
   }
 

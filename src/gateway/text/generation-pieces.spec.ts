@@ -1,5 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
-import { piecesOf } from './generation-pieces.js';
+import { argumentsIn, piecesOf, readAnswer, usageAmong } from './generation-pieces.js';
 
 const piecesIn = (answer: unknown): unknown => piecesOf(Buffer.from(JSON.stringify(answer)));
 
@@ -80,5 +80,51 @@ describe('what a chat says', () => {
     [{ choices: [{ delta: 3 }], usage: null }],
   ])('is nothing in %j', answer => {
     expect(piecesIn(answer)).toEqual([]);
+  });
+});
+
+describe('details of an answer', () => {
+  it.each([
+    [{ text: 'a' }, [{ type: 'text', text: 'a', logprobs: [] }]],
+    [
+      { delta: { content: '' }, logprobs: { content: [{ token: 'a' }] } },
+      [{ type: 'text', text: '', logprobs: [{ token: 'a' }] }],
+    ],
+    [
+      { delta: { tool_calls: [{ id: '', function: {} }, { function: { name: '' } }] } },
+      [
+        { type: 'tool_call', index: 0, arguments: '' },
+        { type: 'tool_call', index: 1, name: '', arguments: '' },
+      ],
+    ],
+    [
+      { finish_reason: 'stop', stop_reason: '#' },
+      [{ type: 'finish', reason: 'stop', stopSequence: '#' }],
+    ],
+    [{ finish_reason: 'stop', stop_reason: 7 }, [{ type: 'finish', reason: 'stop' }]],
+  ])('are what they are: %j', (choice, pieces) => {
+    expect(piecesIn({ choices: [choice, { text: 'another choice' }] })).toEqual(pieces);
+  });
+
+  it.each([
+    [1, 1],
+    [0, 0],
+    [-1, 0],
+    [1.5, 0],
+    ['7', 0],
+  ])('count tokens as whole numbers: %j', (given, counted) => {
+    const pieces = piecesOf(Buffer.from(JSON.stringify({ usage: { prompt_tokens: given } })));
+    expect(usageAmong(pieces)).toMatchObject({ input_tokens: counted, total_tokens: counted });
+    expect(usageAmong([])).toBeUndefined();
+  });
+
+  it('have the tokens of a chunk', () => {
+    const tokensIn = (answer: object) => readAnswer(Buffer.from(JSON.stringify(answer))).tokens;
+    expect(tokensIn({ choices: [{ token_ids: [1, 2] }] })).toEqual([1, 2]);
+    expect(tokensIn({})).toEqual([]);
+  });
+
+  it('have arguments as far as they can be read', () => {
+    expect([argumentsIn('{"a":1}'), argumentsIn('{"a"')]).toEqual([{ a: 1 }, {}]);
   });
 });

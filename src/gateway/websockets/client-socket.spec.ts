@@ -120,14 +120,23 @@ describe('ClientSocket', () => {
     expect(raw.isPaused).toBe(false);
   });
 
+  it('sends texts, and outlives an error of its connection, which is closed then', async () => {
+    const sent = once(peer, 'message');
+    socket.send(Buffer.from('{}'));
+    const [text, isBinary] = (await sent) as [Buffer, boolean];
+    expect([String(text), isBinary]).toEqual(['{}', false]);
+    expect(() => raw.emit('error', new Error('reset'))).not.toThrow();
+  });
+
   it('closes with a reason of 123 bytes at most, also while it is paused', async () => {
-    socket.pause();
+    socket.pauseFor(60_000);
     const closed = once(peer, 'close');
     socket.close(1000, 'x'.repeat(200));
     const [code, reason] = (await closed) as [number, Buffer];
     expect([code, reason.length]).toEqual([1000, 123]);
     await until(() => heard.length === 1);
     expect(heard).toEqual([{ closed: true }]);
+    expect(jest.getTimerCount()).toBe(0);
   });
 
   it('cuts a peer that does not answer its close', async () => {

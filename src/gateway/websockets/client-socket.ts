@@ -1,4 +1,4 @@
-import { type RawData, type WebSocket } from 'ws';
+import { type WebSocket } from 'ws';
 import { type CloseCode } from '../../contracts/realtime/realtime-event.js';
 
 interface SocketListener {
@@ -39,7 +39,8 @@ export class ClientSocket {
   ) {
     this.#pings = setInterval(() => this.#ping(), pingIntervalMs);
     socket.on('pong', () => (this.#alive = true));
-    socket.on('message', (data: RawData, isBinary: boolean) => this.#message(data, isBinary));
+    // Messages are Buffers: `binaryType` is that of `ws`.
+    socket.on('message', (data, isBinary) => this.#message(data as Buffer, isBinary));
     // 1007 and 1009 are answered by the library; whatever it is, `close` follows.
     socket.on('error', () => undefined);
     socket.on('close', code => this.#closed(code));
@@ -98,12 +99,9 @@ export class ClientSocket {
     if (this.open) this.socket.ping();
   }
 
-  #message(data: RawData, isBinary: boolean): void {
-    const bytes = Buffer.isBuffer(data)
-      ? data
-      : Buffer.concat(Array.isArray(data) ? data : [Buffer.from(data)]);
-    if (isBinary) this.#listener?.binary(bytes);
-    else this.#listener?.text(bytes.toString());
+  #message(data: Buffer, isBinary: boolean): void {
+    if (isBinary) this.#listener?.binary(data);
+    else this.#listener?.text(data.toString());
   }
 
   #closed(code: number): void {

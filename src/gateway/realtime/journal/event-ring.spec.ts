@@ -27,6 +27,14 @@ describe('the ring of sent events', () => {
     expect(ids(ring, 'e1')).toBeUndefined();
   });
 
+  it('holds no more than its bytes, and says how many it dropped', () => {
+    const ring = ringOf(2, { events: 10, bytes: 20 });
+    expect(ids(ring, 'e1')).toEqual(['e2']);
+    expect(ring.add({ id: 'e3', json: '0123456789' })).toBe(1);
+    expect(ring.all.map(({ id }) => id)).toEqual(['e2', 'e3']);
+    expect(ring.add({ id: 'e4', json: '' })).toBe(0);
+  });
+
   it('knows no event that was never sent', () => {
     expect(ids(ringOf(2, { events: 3, bytes: 1000 }), 'e9')).toBeUndefined();
   });

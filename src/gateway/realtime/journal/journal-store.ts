@@ -60,11 +60,7 @@ interface JournalCommands {
   journalForget(...args: readonly string[]): Promise<number>;
 }
 
-const OUTCOMES: Readonly<Record<number, 'written' | 'taken' | 'gone'>> = {
-  1: 'written',
-  0: 'taken',
-  [-1]: 'gone',
-};
+const OUTCOMES: Readonly<Record<number, 'written' | 'taken'>> = { 1: 'written', 0: 'taken' };
 
 /**
  * Sessions in Redis. Each write is one atomic step, refused once another gateway has

@@ -77,6 +77,27 @@ describe('what a new worker gets', () => {
     expect(sketch(log)).toBe('8:ijkl 12:mnop');
   });
 
+  it.each([
+    [16, '0:abcd 4:efgh 8:ijkl 12:mnop'],
+    [15, '4:efgh 8:ijkl 12:mnop'],
+    [12, '4:efgh 8:ijkl 12:mnop'],
+    [11, '8:ijkl 12:mnop'],
+  ])('has what fits into %i bytes, and each frame is sent once', (kept, again) => {
+    const log = filled();
+    const starts: unknown[] = [];
+    for (let entry = log.next(kept); entry && starts.length < 9; entry = log.next(kept))
+      starts.push('start' in entry && entry.start);
+    expect(starts).toEqual([0, 4, 8, 12]);
+    expect(sketch(log, kept)).toBe(again);
+  });
+
+  it('has no end that a worker was told before', () => {
+    const log = filled();
+    log.order('end');
+    expect(sketch(log)).toMatch(/ end$/);
+    expect(sketch(log)).toBe('0:abcd 4:efgh 8:ijkl 12:mnop');
+  });
+
   it('is followed by what no worker has got yet, which nothing completes', () => {
     const log = sent(filled());
     log.order('reopen');

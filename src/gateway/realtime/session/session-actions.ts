@@ -27,7 +27,7 @@ export interface SessionActions {
   open(): void;
   /** Another stream. @param report the client is told when there is one */
   reconnect(afterMs: number, report: boolean): void;
-  /** Audio was accepted: it is stored, and sent to the recogniser. */
+  /** Audio was accepted: it is stored for another gateway. */
   audio(audio: JournalAudio): void;
   /** Stops reading the client. */
   slowDown(ms: number): void;

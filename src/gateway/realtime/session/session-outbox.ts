@@ -84,7 +84,8 @@ export class SessionOutbox {
     while (!this.#ended) {
       const socket = this.#socket;
       await socket?.drained();
-      if (socket?.open && socket === this.#socket) return;
+      if (this.#ended || socket !== this.#socket) continue;
+      if (socket?.open) return;
       await new Promise<void>(resolve => this.#attached.push(resolve));
     }
   }

@@ -105,6 +105,64 @@ describe('utterances as items', () => {
   });
 });
 
+describe('events about an utterance', () => {
+  const lasting = (utterance: number, text: string) => ({
+    ...final(utterance, text),
+    end: utterance + 1.5,
+  });
+
+  it('name its item, its place, its length and its number', () => {
+    const { items, receive } = recorded();
+    expect([items.finals, items.state.segments]).toEqual([0, 0]);
+    const [started] = receive(speech('speech_started', 0));
+    const id = started!.item_id;
+    expect(started).toMatchObject({ audio_start_ms: 0 });
+    const [stopped, ...announced] = receive({ ...speech('speech_stopped', 0), at: 1.2345 });
+    expect(stopped).toMatchObject({ audio_end_ms: 1235, item_id: id });
+    const item = { id, status: 'completed', content: [{ type: 'input_audio', transcript: null }] };
+    expect(announced).toMatchObject([
+      { type: 'input_audio_buffer.committed', previous_item_id: null, item_id: id },
+      { type: 'conversation.item.added', previous_item_id: null, item },
+      { type: 'conversation.item.done', previous_item_id: null, item },
+    ]);
+    const about = { item_id: id, content_index: 0 };
+    expect(receive(lasting(0, 'hello'))).toMatchObject([
+      { ...about, delta: 'hello' },
+      { ...about, id: 'seg_0', number: 0, text: 'hello', start: 0, end: 1.5 },
+      { ...about, transcript: 'hello', usage: { type: 'duration', seconds: 1.5 } },
+    ]);
+    expect(receive(final(1, 'again'))[0]).toMatchObject({ previous_item_id: id });
+    expect(items.state).toMatchObject({ next: 2, finals: 2, segments: 2 });
+  });
+
+  it('that has ended are not those of the next commit', () => {
+    const { receive, commit, fail } = recorded();
+    receive(speech('speech_started', 0));
+    receive(speech('speech_stopped', 0));
+    const [committed] = commit();
+    expect(committed).toMatchObject({ type: 'input_audio_buffer.committed' });
+    const failed = fail(new DomainError('engine_failed', 'no'));
+    expect(
+      failed.map(({ item_id: id, content_index: at }) => [id === committed!.item_id, at]),
+    ).toEqual([
+      [false, 0],
+      [true, 0],
+    ]);
+  });
+
+  it('continue at another gateway', () => {
+    const { items, receive } = recorded();
+    receive(final(0, 'one'));
+    const [started] = receive(speech('speech_started', 1));
+    const sent: ServerEvent[] = [];
+    const other = new TranscriptItems(event => sent.push(event), undefined, items.state);
+    expect(other.state).toEqual(items.state);
+    other.receive(final(1, 'two'));
+    expect(sent.at(-1)).toMatchObject({ item_id: started!.item_id, transcript: 'two' });
+    expect(sent).toContainEqual(expect.objectContaining({ id: 'seg_1' }));
+  });
+});
+
 /** Every delta that is not empty. */
 const deltas = (guesses: string[], final: string, agreement = 3): string[] => {
   const sent: string[] = [];
