@@ -48,7 +48,6 @@ describe('the jobs of own requests', () => {
   });
   afterEach(() => {
     watch.close();
-    expect(jest.getTimerCount()).toBe(0);
     jest.useRealTimers();
   });
 
@@ -122,6 +121,10 @@ describe('the jobs of own requests', () => {
     link.back$.next();
     expect(facts).toHaveBeenCalledTimes(2);
     link.usable = false;
+    await jest.advanceTimersByTimeAsync(EVERY_MS);
+    expect(facts).toHaveBeenCalledTimes(2);
+    link.usable = true;
+    watch.close();
     await jest.advanceTimersByTimeAsync(EVERY_MS);
     expect(facts).toHaveBeenCalledTimes(2);
   });

@@ -37,7 +37,7 @@ describe('devices that gateways share', () => {
   let back$: Subject<void>;
   let events$: Subject<{ model: string }>;
   let shareOf: () => unknown;
-  let kind = 'llm';
+  let kind: string;
 
   const look = async (): Promise<void> => {
     heard$.next();
@@ -55,7 +55,7 @@ describe('devices that gateways share', () => {
       false,
       true,
     ];
-    [back$, events$] = [new Subject(), new Subject()];
+    [back$, events$, kind] = [new Subject(), new Subject(), 'llm'];
     for (const mock of [evaluated, set, charge, looked, requestLoad]) mock.mockReset();
     evaluated.mockImplementation(() => Promise.resolve(owner));
     for (const mock of [set, charge]) mock.mockImplementation(() => Promise.resolve());
@@ -247,7 +247,6 @@ describe('devices that gateways share', () => {
     await look();
     expect(set.mock.calls.map(([key]) => key)).toEqual(times ? ['requested m'] : []);
     expect(refused).toEqual([]);
-    kind = 'llm';
   });
 
   it('say why a model cannot be loaded, to others and from others', async () => {
