@@ -44,6 +44,17 @@ describe('the place of a model on a device', () => {
     jest.useRealTimers();
   });
 
+  it('forgets a session that has given up, also when it comes back or the model is there', () => {
+    place.requestLoad('a');
+    place.requestLoad('b');
+    nowMs += 5000;
+    place.requestLoad('a');
+    expect([place.loadRequestedSinceMs, place.arrived()]).toEqual([6000, ['a']]);
+    place.requestLoad('b');
+    nowMs += 5000;
+    expect(place.arrived()).toEqual([]);
+  });
+
   it('is waited for by an operator until it is loaded, which names the sessions that waited', () => {
     place.requestLoad('gone');
     nowMs += 5000;

@@ -19,7 +19,10 @@ describe('the last report of a worker', () => {
     expect(report.take(READY)).toEqual({ unready: undefined, isSound: true });
     expect([report.health, report.problem]).toEqual([READY, undefined]);
     const starting = { ...READY, state: 'starting' } as const;
-    expect(report.take(starting)).toMatchObject({ unready: expect.stringContaining('starting'), isSound: true });
+    expect(report.take(starting)).toMatchObject({
+      unready: expect.stringContaining('starting'),
+      isSound: true,
+    });
     expect(report.problem).toBeUndefined();
     expect(report.take({ ...READY, model: 'other' }).isSound).toBe(false);
     expect(report.problem).toContain('"other"');

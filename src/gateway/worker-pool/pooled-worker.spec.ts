@@ -13,7 +13,6 @@ import {
   transcribe,
   workerThat,
 } from '../../../test/support/pool-harness.js';
-import { until } from '../../../test/support/waiting.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { settingsFrom } from '../../platform/config/settings.js';
@@ -45,6 +44,7 @@ it.each<[string, (pool: WorkerPoolService, id: string) => unknown]>([
   await workerThat(pool, () => pool.workers()[0]?.pid !== pid);
 });
 
+const BREAKER_MS = 100;
 const settled = () => new Promise(setImmediate);
 
 describe('a worker of the pool', () => {
@@ -78,7 +78,10 @@ describe('a worker of the pool', () => {
     const log = new ProcessLog(new Logger(), 'w');
     jest.spyOn(log, 'say').mockImplementation((level, line) => void lines.push(`${level} ${line}`));
     const options = {
-      settings: settingsFrom({ 'workers.breaker_failures': 2, 'workers.health_failures': 2 }),
+      settings: settingsFrom({
+        ...{ 'workers.breaker_failures': 2, 'workers.breaker_min_ms': BREAKER_MS },
+        'workers.health_failures': 2,
+      }),
       ...{ clock: { nowMs: () => nowMs }, activity: activity$, executed: executed$, log },
       ...{ id: 'w', model: innerModel(), replica: {}, device: 'cuda:7', pulls: false },
       ...{ isShared: false, onCapacity, onReturn, security: () => localSecurity('t') },
@@ -189,10 +192,8 @@ describe('a worker of the pool', () => {
   });
 
   it('is suspended after failures in a row, and one request tries it again', async () => {
-    worker = made({
-      settings: settingsFrom({ 'workers.breaker_failures': 2, 'workers.breaker_min_ms': 1 }),
-    });
     await up();
+    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
     for (let nth = 0; nth < 2; nth++) {
       const { outcome } = called();
       inner.calls[nth]?.reject(new WorkerLostError('refused', 'it said so'));
@@ -205,7 +206,7 @@ describe('a worker of the pool', () => {
     expect(worker.view()).toMatchObject({
       ...{ breaker: 'open', problem: expect.stringContaining('2 failures') },
     });
-    await until(() => worker.offer() !== undefined);
+    jest.advanceTimersByTime(BREAKER_MS);
     expect(worker.offer()).toMatchObject({ free: 1, isTrial: true });
     const [lease] = worker.lease(1, 'free');
     expect([worker.offer(), worker.slots?.inUse]).toEqual([undefined, 1]);
@@ -216,6 +217,7 @@ describe('a worker of the pool', () => {
     expect([worker.state, worker.isTrusted, worker.view().breaker]).toEqual([
       ...['ready', true, undefined],
     ]);
+    jest.useRealTimers();
   });
 
   it('gets nothing more once an answer says that it drains, until a probe is answered', async () => {
