@@ -120,7 +120,11 @@ describe('all workers', () => {
   let listener: EventEmitter & { subscribe: unknown };
   let workers: AllWorkers;
   const [order, elsewhere, evaluated, published, sent] = [
-    ...[jest.fn(), jest.fn(), jest.fn(), jest.fn(), jest.fn()],
+    jest.fn(),
+    jest.fn(),
+    jest.fn(),
+    jest.fn(),
+    jest.fn(),
   ];
   let activity: Subject<Partial<PoolActivity>>;
 
@@ -149,8 +153,8 @@ describe('all workers', () => {
       zrange: () => Promise.resolve(announcements.map(one => (one as { id: string }).id)),
       mget: () => Promise.resolve(announcements.map(one => JSON.stringify(one))),
       ...{ eval: evaluated, publish: published },
-      set: (...args: unknown[]) => sent('set', ...args) as unknown,
-      del: (...args: unknown[]) => sent('del', ...args) as unknown,
+      set: (...args: unknown[]) => sent('set', ...args),
+      del: (...args: unknown[]) => sent('del', ...args),
     };
     const pool = {
       ...{ activity$: activity, workers: () => pooled, models: () => [model], order },
@@ -165,7 +169,7 @@ describe('all workers', () => {
       },
       answered: (reply: unknown) => reply,
     });
-    const models = [syntheticModel({}, { id: MODEL, device: 'gpu0' })];
+    const models = [syntheticModel({}, { id: MODEL, device: [] })];
     workers = new AllWorkers(
       pool as unknown as WorkerPoolService,
       link as unknown as SharedQueueLink,
@@ -304,7 +308,7 @@ describe('all workers', () => {
 
   it('that ended free their jobs and are forgotten at once, and no others', async () => {
     await heard(pulls(1), pulls(2));
-    activity.next({ type: 'started', worker: 'w-1', pid: 1 });
+    activity.next({ type: 'restarted', worker: 'w-1', pid: 1 });
     activity.next({ type: 'exited', worker: 'w-1', pid: 2 });
     activity.next({ type: 'exited', worker: 'w-1', pid: 1 });
     await new Promise(setImmediate);

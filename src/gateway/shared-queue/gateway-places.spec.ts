@@ -78,7 +78,8 @@ describe('the places of a gateway', () => {
 
   it('hear of grants of their model, as long ago as they were given', async () => {
     const granted = (model: string, id: string, atMs: number): void => {
-      const { source } = spies.listen.mock.contexts[0]!.granted$;
+      const { granted$ } = spies.listen.mock.contexts[0] as SharedPlaces;
+      const { source } = granted$;
       (source as Subject<object>).next({ model, id, account: 'a', atMs });
     };
     const order = added('one');

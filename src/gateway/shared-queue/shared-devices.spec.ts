@@ -26,7 +26,11 @@ describe('devices that gateways share', () => {
   /** Reasons, and milliseconds for which they hold. */
   const refused: [string, number][] = [];
   const [evaluated, set, charge, looked, requestLoad] = [
-    ...[jest.fn(), jest.fn(), jest.fn(), jest.fn(), jest.fn()],
+    jest.fn(),
+    jest.fn(),
+    jest.fn(),
+    jest.fn(),
+    jest.fn(),
   ];
   /** What Redis has of each key that is asked for. */
   let found: string | null;

@@ -9,7 +9,7 @@ it('a worker of another gateway is probed when it comes, serves, or is another p
     onStarting: () => void told.push('starting'),
     onReachable: (at: unknown) => void told.push(at),
     onReady: () => void told.push('ready'),
-    onGone: jest.fn(),
+    onGone: jest.fn<() => boolean>(),
   };
   const location = new ElsewhereLocation(WORKER);
   location.update({ ...WORKER, state: 'ready' });

@@ -40,7 +40,9 @@ describe('the workers of a model', () => {
       return worker;
     };
     const [capacity, activity$, executed$] = [
-      ...[new Subject<string>(), new Subject<PoolActivity>(), new Subject<ExecutedCall>()],
+      new Subject<string>(),
+      new Subject<PoolActivity>(),
+      new Subject<ExecutedCall>(),
     ];
     capacity.subscribe(id => told.push(id));
     activity$.subscribe(one => activity.push(one));
@@ -64,19 +66,16 @@ describe('the workers of a model', () => {
   const stateOf = ({ view }: ModelWorkers = model): unknown => view.call(model).state;
 
   it.each([
-    [{}, true],
-    [{ autostart: 'on_request' }, false],
-    [{ autostart: 'always' }, true],
+    ['always', true],
+    ['on_request', false],
   ] as const)(
-    'with %j are started at boot: %s; a request starts them later',
-    async (fields, is) => {
-      model = made(fields);
+    'that start %s do so at boot: %s; a request starts them later',
+    async (autostart, is) => {
+      model = made(is ? {} : { autostart });
       model.demand();
       expect(model.life).toBe('unloaded');
       model.boot();
-      expect([model.life, model.view().autostart]).toEqual([
-        ...[is ? 'loaded' : 'unloaded', fields.autostart ?? 'always'],
-      ]);
+      expect([model.life, model.view().autostart]).toEqual([is ? 'loaded' : 'unloaded', autostart]);
       model.demand();
       await settled();
       expect([model.life, stateOf(), model.hasReady]).toEqual(['loaded', 'loaded', true]);
@@ -84,8 +83,8 @@ describe('the workers of a model', () => {
   );
 
   it.each([
-    [{ device: 'gpu0' }, 'on_request', Infinity],
-    [{ device: 'gpu0', pin: true }, 'always', 1000],
+    [{ device: [] }, 'on_request', Infinity],
+    [{ device: [], pin: true }, 'always', 1000],
   ])('that share a device are waited for: with %j %s since %d', (fields, autostart, sinceMs) => {
     model = made(fields);
     model.boot();
@@ -103,7 +102,7 @@ describe('the workers of a model', () => {
   });
 
   it('on a device are requested by sessions, unless they are there or an operator unloaded them', async () => {
-    model = made({ device: 'gpu0', command: ['true'] });
+    model = made({ device: [], command: ['true'] });
     model.boot();
     model.requestLoad('t');
     expect(model.place.loadRequestedSinceMs).toBe(1000);
@@ -277,7 +276,7 @@ describe('the workers of a model', () => {
   });
 
   it('on a device that is left tell at once that no slot is free', async () => {
-    model = made({ device: 'gpu0', command: ['true'] });
+    model = made({ device: [], command: ['true'] });
     model.loadOn({ id: 'gpu0', as: 'cuda:3' } as never);
     expect([model.life, model.roster.all[0]?.options.device]).toEqual(['loaded', 'cuda:3']);
     told.length = 0;

@@ -49,7 +49,12 @@ const settled = () => new Promise(setImmediate);
 
 describe('a worker of the pool', () => {
   const [onCapacity, onReturn, onProbe, onHung, restart, stop] = [
-    ...[jest.fn(), jest.fn(), jest.fn(), jest.fn(), jest.fn(), jest.fn()],
+    jest.fn(),
+    jest.fn(),
+    jest.fn(),
+    jest.fn(),
+    jest.fn(),
+    jest.fn(),
   ];
   let status: { restarts: number; isStarting?: boolean; problem?: string; pid?: number };
   let location: object;
