@@ -57,7 +57,7 @@ describe('a stop', () => {
     'of a request that %s settles its caller at once, and then signals it',
     async (_, stage, at) => {
       const record = waits('r');
-      if (at) registry.leased(record, LEASE);
+      if (at) registry.leased(record, LEASE, false);
       const stopped = manager.cancel(aRef('r'), 'client');
       expect((await record.settled).settlement.status).toBe('cancelled');
       expect(await stopped).toBe(true);
@@ -131,7 +131,7 @@ describe('a stop', () => {
     );
     for (const id of ['one', 'served', 'runs']) waits(id);
     waits('other', { model: 'n' });
-    registry.leased(registry.get(aKey('runs'))!, LEASE);
+    registry.leased(registry.get(aKey('runs'))!, LEASE, false);
     activity$.next({ type: 'restarted', model: 'm' });
     await settled();
     expect(registry.size).toBe(4);

@@ -60,6 +60,7 @@ describe('models that share a device', () => {
   let queue: PriorityQueue;
   let times: ServiceTimes;
   let capacity$: Subject<string>;
+  let activity$: Subject<void>;
   let changes$: Subject<void>;
   let steps: object[];
   let role: DeviceRole;
@@ -79,7 +80,7 @@ describe('models that share a device', () => {
     queue = new PriorityQueue({ agingMs: 30_000, agingShare: 0.25 });
     jest.spyOn(queue, 'chargeLoad').mockImplementation((...args) => void chargeQueue(...args));
     times = new ServiceTimes();
-    [capacity$, changes$, steps] = [new Subject(), new Subject(), []];
+    [capacity$, activity$, changes$, steps] = [new Subject(), new Subject(), new Subject(), []];
     const list = {
       changes$,
       find: (id: string) => models.find(model => model.id === id),
@@ -87,7 +88,7 @@ describe('models that share a device', () => {
         return models;
       },
     };
-    const pool = { capacity$, activity$: new Subject(), of: (id: string) => workers.get(id) };
+    const pool = { capacity$, activity$, of: (id: string) => workers.get(id) };
     const settings = settingsFrom({ 'data.dir': temporaryFolder() });
     const parts = [queue, pool, times, list, { nowMs: () => nowMs }, settings];
     swaps = new DeviceSwaps(...(parts as unknown as ConstructorParameters<typeof DeviceSwaps>));
@@ -235,7 +236,7 @@ describe('models that share a device', () => {
   });
 
   it('without a number are measured, and refused where they turn out to be too large', async () => {
-    make(on('a', { memory: undefined } as Partial<ModelSpec>));
+    make(on('a', { memory: undefined }));
     share();
     of('a').pid = process.pid;
     await loaded('a');
@@ -270,5 +271,71 @@ describe('models that share a device', () => {
     await new Promise(setImmediate);
     expect(decide).toHaveBeenCalledTimes(1);
     expect(swaps.devices()).toEqual([GPU]);
+  });
+
+  it.each<[string, () => void]>([
+    ['the gateway begins', () => swaps.onApplicationBootstrap()],
+    ['slots change', () => capacity$.next('a')],
+    ['a process ends', () => activity$.next()],
+  ])('are looked at once when %s, and what is there is remembered', async (_, happens) => {
+    const decide = jest.spyOn(swaps.placements, 'decide');
+    const remember = jest.spyOn(swaps.history, 'look');
+    happens();
+    capacity$.next('a');
+    await new Promise(setImmediate);
+    expect([decide.mock.calls, remember.mock.calls.length]).toEqual([[[1000]], 1]);
+  });
+
+  it('are looked at again when the rules say so, by one timer', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
+    const decide = jest.spyOn(swaps.placements, 'decide');
+    const wake = jest.spyOn(swaps.placements, 'nextWakeMs').mockReturnValue(nowMs + 50);
+    for (let nth = 0; nth < 2; nth++) await turn();
+    expect(jest.getTimerCount()).toBe(1);
+    jest.advanceTimersByTime(50);
+    await new Promise(setImmediate);
+    expect(decide).toHaveBeenCalledTimes(2);
+    wake.mockReturnValue(undefined);
+    jest.advanceTimersByTime(1);
+    await new Promise(setImmediate);
+    expect([decide.mock.calls.length, jest.getTimerCount()]).toEqual([3, 0]);
+    jest.useRealTimers();
+  });
+
+  it('are expected by what their device has to do before', () => {
+    const expected = jest.spyOn(swaps.placements, 'expected');
+    const drainMs = (): number => 7;
+    swaps.expected('a', BATCH);
+    expect(expected.mock.lastCall?.[0].drainMs('a')).toBe(0);
+    swaps.forecastBy(drainMs);
+    swaps.expected('a', REALTIME);
+    expect(expected.mock.calls).toMatchObject([
+      [{ model: 'a', isRealtime: false, nowMs }],
+      [{ model: 'a', isRealtime: true, nowMs, drainMs }],
+    ]);
+  });
+
+  it('without a number are measured when loaded, every second, and when they leave', async () => {
+    make(on('a', { memory: undefined }), on('b'));
+    const measured = jest.spyOn(swaps.placements, 'measured').mockImplementation(() => undefined);
+    const times = () => measured.mock.calls.length;
+    await loaded('a');
+    expect(times()).toBe(0);
+    of('a').pid = process.pid;
+    await turn();
+    expect(times()).toBe(0);
+    nowMs += 1000;
+    await turn();
+    expect(measured.mock.calls).toEqual([['a', expect.any(Number)]]);
+    nowMs += 999;
+    await turn();
+    expect(times()).toBe(1);
+    nowMs += 1;
+    await turn();
+    expect(times()).toBe(2);
+    share();
+    role = 'leave';
+    await turn();
+    expect([times(), of('a').unloaded]).toEqual([3, [false]]);
   });
 });

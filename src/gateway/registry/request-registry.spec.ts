@@ -116,7 +116,7 @@ describe('what the registry tells', () => {
       bytes: 9,
       keyId: 'k',
       traceparent: 'x',
-    } as object);
+    });
     expect(last()).toMatchObject({
       ...{ type: 'accepted', key: record.key, requestId: 'r', tenant: 't', keyId: 'k' },
       ...{ model: 'm', priority: 'batch', atMs: 5, bytes: 9, traceparent: 'x' },

@@ -84,7 +84,7 @@ describe('the record of a request', () => {
     [{ deadline: { until: 'answer', withinMs: 1, atMs: 1 }, latestStartMs: 1010 }, 1010],
     [{ deadline: { until: 'answer', withinMs: 1, atMs: 1 } }, 1030],
   ] as const)('goes again by its latest start at the latest: %j until %d', (fields, untilMs) => {
-    const record = made({ queueDeadlineMs: 1000, ...fields } as Partial<TaskRequest>);
+    const record = made({ queueDeadlineMs: 1000, ...fields });
     expect(record.retry(died(), 30)?.queueDeadlineMs).toBe(untilMs);
   });
 

@@ -42,10 +42,10 @@ describe('the calls of a plan', () => {
     registry = aRegistry(bus);
     execute.mockImplementation(() => {
       const end = {
-        reply: Promise.withResolvers<never>(),
+        reply: Promise.withResolvers<WorkerReply>(),
         finished: Promise.withResolvers<void>(),
       };
-      ends.push(end as (typeof ends)[number]);
+      ends.push(end);
       return {
         ...{ reply: end.reply.promise, finished: end.finished.promise },
         progress: () => Promise.resolve({ onDevice: true, deviceMs: 1e9 }),

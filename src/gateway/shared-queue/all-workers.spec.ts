@@ -173,7 +173,7 @@ describe('all workers', () => {
     workers = new AllWorkers(
       pool as unknown as WorkerPoolService,
       link as unknown as SharedQueueLink,
-      new ModelList(models as ConstructorParameters<typeof ModelList>[0]),
+      new ModelList(models),
     );
     workers.onApplicationBootstrap();
   });
@@ -188,12 +188,26 @@ describe('all workers', () => {
   it('are read when one changed, and told to who asks', async () => {
     const read = jest.fn();
     workers.heard$.subscribe(read);
-    await heard(pulls(1), pulls(2, { model: 'other', slots: { inUse: 5 } }));
+    const busy = pulls(2, { model: 'other', slots: { inUse: 5 }, health: { device: 'cuda:1' } });
+    await heard(pulls(1), busy, pulls(3, { model: 'other', slots: { inUse: 1 } }));
     expect(read).toHaveBeenCalledTimes(1);
     expect(listener.subscribe).toHaveBeenCalledWith(keys.announced);
     expect(workers.workers()).toMatchObject([
-      { id: `w-1.${hostname()}.1`, state: 'ready', slots: { total: 2, inUse: 0, free: 2 } },
-      { state: 'busy', slots: { free: 0 }, restarts: 0, streams: 0, streamsInUse: 0 },
+      {
+        id: `w-1.${hostname()}.1`,
+        state: 'ready',
+        slots: { total: 2, inUse: 0, free: 2 },
+        device: undefined,
+      },
+      {
+        state: 'busy',
+        slots: { free: 0 },
+        restarts: 0,
+        streams: 0,
+        streamsInUse: 0,
+        device: 'cuda:1',
+      },
+      { state: 'busy', slots: { free: 1 } },
     ]);
     expect(workers.model(MODEL)?.workers).toHaveLength(1);
   });
@@ -308,7 +322,7 @@ describe('all workers', () => {
 
   it('that ended free their jobs and are forgotten at once, and no others', async () => {
     await heard(pulls(1), pulls(2));
-    activity.next({ type: 'restarted', worker: 'w-1', pid: 1 });
+    activity.next({ type: 'restarted', worker: 'w-1', pid: 1 } as object);
     activity.next({ type: 'exited', worker: 'w-1', pid: 2 });
     activity.next({ type: 'exited', worker: 'w-1', pid: 1 });
     await new Promise(setImmediate);

@@ -96,8 +96,12 @@ describe('a job', () => {
       2000,
       signal,
     );
-  const embedding = (bytes: number): WorkerTask =>
-    ({ kind: 'embed', inputs: 1, form: 'rerank', body: Buffer.alloc(bytes, 'a') }) as WorkerTask;
+  const embedding = (bytes: number): WorkerTask => ({
+    kind: 'embed',
+    inputs: 1,
+    form: 'rerank',
+    body: Buffer.alloc(bytes, 'a'),
+  });
 
   it('has its instants by the clock of Redis', async () => {
     const { job } = await place(synthesize('text').task);
@@ -121,7 +125,7 @@ describe('a job', () => {
     const { job, blobs } = await place({ ...heard, task });
     const kind = task === 'translate' ? 'translation' : 'transcription';
     expect(job).toMatchObject({ kind, audio: { blob: blobs[0] } });
-    const named = await place({ ...heard, audio: { url: 'http://a' } } as WorkerTask);
+    const named = await place({ ...heard, audio: { url: 'http://a' } });
     expect([named.blobs, named.job]).toMatchObject([[], { audio: { url: 'http://a' } }]);
   });
 

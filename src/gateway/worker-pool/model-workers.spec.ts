@@ -231,6 +231,40 @@ describe('the workers of a model', () => {
     ]);
   });
 
+  it('are needed when they are made and loaded, and by sessions', async () => {
+    model = made({ autostart: 'on_request' });
+    expect(model.usedAtMs).toBe(1000);
+    nowMs = 2000;
+    model.boot();
+    model.requestLoad('t');
+    expect([model.life, model.usedAtMs]).toEqual(['loaded', 2000]);
+    await settled();
+    await model.unload(false);
+    nowMs = 3000;
+    model.load();
+    expect(model.usedAtMs).toBe(3000);
+    await settled();
+  });
+
+  it('compute what suspects send at one of two', async () => {
+    await loaded({ replicas: 2 });
+    model.roster.get('m-0')!.lease(1, 'free', 1);
+    expect(model.offer({ yields: true, mostTogether: 1 })).toBeUndefined();
+  });
+
+  it('of which no name server has told any are loading', async () => {
+    await loaded({ replicas: 0, addresses: ['workers.lan:9'] });
+    expect([stateOf(), model.hasReady]).toEqual(['loading', false]);
+  });
+
+  it('are closed for good', async () => {
+    await loaded();
+    await model.close();
+    expect([model.life, inners[0]?.isClosed, model.computes(innerModel())]).toEqual([
+      ...['unloading', true, false],
+    ]);
+  });
+
   it('are idle since they were last needed', async () => {
     await loaded({ idleUnloadS: 9 });
     nowMs = 1500;
@@ -260,6 +294,7 @@ describe('the workers of a model', () => {
     expect([model.life, model.computes(innerModel())]).toEqual(['unloading', false]);
     lease?.release();
     await retired;
+    expect([inners[0]?.isClosed, model.roster.all[0]?.isClosing]).toEqual([true, true]);
     model.load();
     await settled();
     expect(inners).toHaveLength(1);
