@@ -124,8 +124,8 @@ describe('the queue of this process', () => {
     embedded.aged$.subscribe(key => told.push(`aged ${key}`));
     embedded.expired$.subscribe(key => told.push(`expired ${key}`));
     plans = ['placed'];
-    dispatcher.next.mockReturnValueOnce('one' as never);
-    dispatcher.nextWakeMs.mockReturnValue(99 as never);
+    dispatcher.next.mockReturnValueOnce('one');
+    dispatcher.nextWakeMs.mockReturnValue(99);
     nowMs = AGING_MS;
     expect([...embedded.plans()]).toEqual(['placed', 'one']);
     expect(told).toContain(`expired ${aKey('late')}`);
@@ -159,13 +159,13 @@ describe('the queue of this process', () => {
     (others, own, idle, is) => {
       elsewhere = others;
       for (const id of own) waits(id);
-      pool.offer.mockReturnValue({ idle } as never);
+      pool.offer.mockReturnValue({ idle });
       expect(embedded.isIdle('m')).toBe(is);
     },
   );
 
   it('is idle as its dispatcher says where gateways share no order', () => {
-    dispatcher.isIdle.mockReturnValueOnce(true as never).mockReturnValueOnce(false as never);
+    dispatcher.isIdle.mockReturnValueOnce(true).mockReturnValueOnce(false);
     expect([embedded.isIdle('m'), embedded.isIdle('m')]).toEqual([true, false]);
   });
 
@@ -173,13 +173,13 @@ describe('the queue of this process', () => {
     const taken = { ...aRequest('r', { enqueuedAtMs: 7 }), payload: {} } as never;
     expect(embedded.enqueue(taken)).toBe('accepted');
     expect([dispatcher.submit.mock.calls, embedded.startMs(taken)]).toEqual([[[taken, 0]], 0]);
-    dispatcher.startInMs.mockReturnValue(9 as never);
+    dispatcher.startInMs.mockReturnValue(9);
     expect(embedded.startMs(taken)).toBe(9);
     expect(dispatcher.startInMs).toHaveBeenLastCalledWith(taken, 7);
     queue.enqueue(aRealtimeRequest('a'));
     queue.enqueue(aRequest('b'));
     expect(embedded.backlog(aRequest('c'))).toEqual({ hasReady: false, waiting: 2, startInMs: 9 });
-    pool.of.mockReturnValue({ hasReady: true } as never);
+    pool.of.mockReturnValue({ hasReady: true });
     expect(embedded.backlog(aRealtimeRequest('c'))).toMatchObject({ hasReady: true, waiting: 1 });
   });
 

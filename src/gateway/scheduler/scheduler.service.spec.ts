@@ -101,11 +101,11 @@ describe('the scheduler', () => {
     registry.leased(own('runs'), LEASE, false);
     expect((await scheduler.findAnywhere(aRef('runs')))?.state).toBe('running');
     expect(elsewhere.find).not.toHaveBeenCalled();
-    embedded.find.mockReturnValue(view('waits', { position: 1 }) as never);
+    embedded.find.mockReturnValue(view('waits', { position: 1 }));
     expect((await scheduler.findAnywhere(aRef('waits')))?.position).toBe(1);
     elsewhere.find.mockImplementation(() => Promise.resolve(view('waits', { position: 5 })));
     expect((await scheduler.findAnywhere(aRef('waits')))?.position).toBe(5);
-    embedded.find.mockReturnValue(undefined as never);
+    embedded.find.mockReturnValue(undefined);
     expect((await scheduler.findAnywhere(aRef('far')))?.position).toBe(5);
     elsewhere.find.mockImplementation(() => Promise.resolve());
     expect((await scheduler.findAnywhere(aRef('waits')))?.id).toBe('waits');
@@ -114,7 +114,7 @@ describe('the scheduler', () => {
   it('tells many callers their places from one pass a second', async () => {
     own('waits');
     here = [view('waits', { position: 1 })];
-    forecasts.ofView.mockReturnValue('forecast' as never);
+    forecasts.ofView.mockReturnValue('forecast');
     const waitOf = async (id = 'waits') => scheduler.waitOf(aRef(id));
     for (let nth = 0; nth < 2; nth++)
       expect(await waitOf()).toEqual({ view: here[0], forecast: 'forecast' });
@@ -134,7 +134,7 @@ describe('the scheduler', () => {
   it('says when a request is probably answered, and why it waits', async () => {
     here = [view('waits'), view('other', { model: 'n' })];
     own('waits');
-    forecasts.ofView.mockReturnValue({ endInMs: { p50: 7 } } as never);
+    forecasts.ofView.mockReturnValue({ endInMs: { p50: 7 } });
     expect([await scheduler.etaMs(aRef('waits')), await scheduler.etaMs(aRef('no'))]).toEqual([
       ...[7, undefined],
     ]);
@@ -179,7 +179,7 @@ describe('the scheduler', () => {
 
   it('gives a request another priority in the queue where it waits', async () => {
     elsewhere.reprioritize.mockImplementation(() => Promise.resolve(true));
-    embedded.reprioritize.mockReturnValueOnce(true as never).mockReturnValueOnce(false as never);
+    embedded.reprioritize.mockReturnValueOnce(true).mockReturnValueOnce(false);
     const change = () => scheduler.reprioritize(aRef('r'), RequestPriority.REALTIME);
     expect([await change(), elsewhere.reprioritize.mock.calls.length]).toEqual([true, 0]);
     expect([await change(), elsewhere.reprioritize.mock.calls.length]).toEqual([true, 1]);
