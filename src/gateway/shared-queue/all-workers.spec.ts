@@ -1,6 +1,12 @@
+import { EventEmitter } from 'node:events';
 import { hostname } from 'node:os';
-import { afterEach, beforeEach, expect, it } from '@jest/globals';
-import { ANNOUNCEMENT_TTL_MS, HEARTBEAT_MS } from '@switchyard/shared-queue/heartbeat.js';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { Logger } from '@nestjs/common';
+import {
+  ANNOUNCEMENT_TTL_MS,
+  DRAINED_TTL_MS,
+  HEARTBEAT_MS,
+} from '@switchyard/shared-queue/heartbeat.js';
 import { QueueKeys } from '@switchyard/shared-queue/keys.js';
 import { RedisClock } from '@switchyard/shared-queue/redis-clock.js';
 import { type Redis } from 'ioredis';
@@ -8,14 +14,19 @@ import { Subject } from 'rxjs';
 import { redisClient } from '../../../test/support/redis-client.js';
 import { RedisServer } from '../../../test/support/redis-server.js';
 import { describeWith, REDIS } from '../../../test/support/requires.js';
+import { syntheticModel } from '../../../test/support/synthetic-model.js';
 import { until } from '../../../test/support/waiting.js';
 import { ModelList } from '../../platform/config/config.module.js';
 import { type PoolActivity } from '../worker-pool/pool-activity.js';
 import { type WorkerPoolService } from '../worker-pool/worker-pool.service.js';
+import { type ModelView, type WorkerView } from '../worker-pool/worker-view.js';
 import { AllWorkers } from './all-workers.js';
 import { type SharedQueueLink } from './shared-queue-link.js';
 
+Logger.overrideLogger(false);
+
 const [MODEL, LOCK_MS] = ['ears', 30_000];
+const HEALTH = { state: 'ready', device: '', reason: '' };
 
 describeWith(REDIS)('workers that pull', () => {
   const keys = new QueueKeys('test');
@@ -99,4 +110,240 @@ describeWith(REDIS)('workers that pull', () => {
   });
 });
 
-const HEALTH = { state: 'ready', device: '', reason: '' };
+describe('all workers', () => {
+  const keys = new QueueKeys('test');
+  let pooled: Partial<WorkerView>[];
+  let model: Partial<ModelView> | undefined;
+  let hasReady: boolean;
+  let announcements: object[];
+  let link: { enabled: boolean; usable: boolean };
+  let listener: EventEmitter & { subscribe: unknown };
+  let workers: AllWorkers;
+  const [order, elsewhere, evaluated, published, sent] = [
+    jest.fn(),
+    jest.fn(),
+    jest.fn(),
+    jest.fn(),
+    jest.fn(),
+  ];
+  let activity: Subject<Partial<PoolActivity>>;
+
+  /** One of this machine that pulls; `health` and `slots` are added to. */
+  const pulls = (pid: number, fields: Record<string, unknown> = {}) => ({
+    ...{ v: 1, id: `w-${pid}.${hostname()}.${pid}`, model: MODEL, pid, host: hostname() },
+    ...{ lockOwner: `o-${pid}`, ...fields },
+    slots: { total: 2, inUse: 0, ...(fields.slots as object) },
+    health: { ...HEALTH, inFlight: 3, ...(fields.health as object) },
+  });
+  const placed = { by: process.pid + 1, devices: ['gpu0'] };
+
+  beforeEach(() => {
+    for (const mock of [order, elsewhere, evaluated, published, sent]) mock.mockReset();
+    for (const mock of [evaluated, published, sent])
+      mock.mockImplementation(() => Promise.resolve(0));
+    activity = new Subject();
+    [pooled, hasReady, announcements] = [[], false, [pulls(1)]];
+    model = { id: MODEL, state: 'loaded', workers: [] };
+    link = { enabled: true, usable: true };
+    listener = Object.assign(new EventEmitter(), {
+      subscribe: jest.fn(() => Promise.reject(new Error('away'))),
+    });
+    const redis = {
+      zremrangebyscore: () => Promise.resolve(),
+      zrange: () => Promise.resolve(announcements.map(one => (one as { id: string }).id)),
+      mget: () => Promise.resolve(announcements.map(one => JSON.stringify(one))),
+      ...{ eval: evaluated, publish: published },
+      set: (...args: unknown[]) => sent('set', ...args),
+      del: (...args: unknown[]) => sent('del', ...args),
+    };
+    const pool = {
+      ...{ activity$: activity, workers: () => pooled, models: () => [model], order },
+      of: (id: string) => (id === MODEL ? { hasReady, view: () => model, elsewhere } : undefined),
+    };
+    Object.assign(link, {
+      ...{ keys, redis, back$: new Subject(), access: { lockMs: LOCK_MS } },
+      clock: { nowMs: () => 0, read: () => Promise.resolve() },
+      listener: () => listener,
+      demand: () => {
+        if (!link.usable) throw new Error('queue_unavailable');
+      },
+      answered: (reply: unknown) => reply,
+    });
+    const models = [syntheticModel({}, { id: MODEL, device: [] })];
+    workers = new AllWorkers(
+      pool as unknown as WorkerPoolService,
+      link as unknown as SharedQueueLink,
+      new ModelList(models),
+    );
+    workers.onApplicationBootstrap();
+  });
+  afterEach(() => workers.onApplicationShutdown());
+
+  async function heard(...found: object[]): Promise<void> {
+    announcements = found;
+    listener.emit('message');
+    await new Promise(setImmediate);
+  }
+
+  it('are read when one changed, and told to who asks', async () => {
+    const read = jest.fn();
+    workers.heard$.subscribe(read);
+    const busy = pulls(2, { model: 'other', slots: { inUse: 5 }, health: { device: 'cuda:1' } });
+    await heard(pulls(1), busy, pulls(3, { model: 'other', slots: { inUse: 1 } }));
+    expect(read).toHaveBeenCalledTimes(1);
+    expect(listener.subscribe).toHaveBeenCalledWith(keys.announced);
+    expect(workers.workers()).toMatchObject([
+      {
+        id: `w-1.${hostname()}.1`,
+        state: 'ready',
+        slots: { total: 2, inUse: 0, free: 2 },
+        device: undefined,
+      },
+      {
+        state: 'busy',
+        slots: { free: 0 },
+        restarts: 0,
+        streams: 0,
+        streamsInUse: 0,
+        device: 'cuda:1',
+      },
+      { state: 'busy', slots: { free: 1 } },
+    ]);
+    expect(workers.model(MODEL)?.workers).toHaveLength(1);
+  });
+
+  it.each([
+    [{}, true, 'loaded'],
+    [{ drained: true }, false, 'loading'],
+    [{ health: { state: 'loading' } }, false, 'loading'],
+    [{ model: 'other' }, false, 'loading'],
+  ])('serve a model that is pulled with %j: %s', async (fields, isServed, state) => {
+    await heard(pulls(1, fields));
+    expect([workers.hasPulling(MODEL), workers.models()]).toMatchObject([isServed, [{ state }]]);
+    hasReady = true;
+    expect([workers.hasPushed(MODEL), workers.hasPushed('unknown')]).toEqual([true, false]);
+  });
+
+  it('are none while Redis is away, and those of the pool where the queue is embedded', async () => {
+    await heard(pulls(1));
+    link.usable = false;
+    expect([workers.workers(), workers.model(MODEL)]).toMatchObject([
+      ...[[], { state: 'failed', reason: expect.stringContaining('Redis') }],
+    ]);
+    [link.usable, link.enabled] = [true, false];
+    expect([workers.workers(), workers.model(MODEL)]).toEqual([[], model]);
+    expect(workers.model('unknown')).toBeUndefined();
+  });
+
+  it('are not read while Redis is away, and stay known when that fails', async () => {
+    await heard(pulls(1));
+    link.usable = false;
+    await heard(pulls(1), pulls(2));
+    link.usable = true;
+    expect(workers.workers()).toHaveLength(1);
+    await heard({ id: 'x', toJSON: () => [] }, pulls(1));
+    expect(workers.workers()).toHaveLength(1);
+  });
+
+  it('of the pool that pull are shown once', async () => {
+    pooled = [
+      { id: 'w-1', pid: 1 },
+      { id: 'w-2', pid: 9 },
+      { id: `w-3.${hostname()}.3`, pid: 9 },
+      { id: 'w', pid: 4 },
+    ];
+    await heard(pulls(1, { drained: true }), pulls(2), pulls(3), pulls(4));
+    const shown = workers.workers();
+    expect(shown.map(({ id, pid }) => [id, pid])).toEqual([
+      ...pooled.map(({ id, pid }) => [id, pid]),
+      ...[
+        [`w-2.${hostname()}.2`, 2],
+        [`w-4.${hostname()}.4`, 4],
+      ],
+    ]);
+    expect(shown[0]?.drained).toBe(true);
+    model = { ...model, workers: pooled.slice(0, 1) as WorkerView[] };
+    expect(workers.model(MODEL)?.workers).toHaveLength(4);
+  });
+
+  it.each([
+    ['placed by another gateway of this machine', { placed }, true],
+    ['placed by this one', { placed: { ...placed, by: process.pid } }, false],
+    ['placed far away', { host: 'far', placed: { ...placed, by: process.pid } }, true],
+    ['on another device', { placed: { ...placed, devices: ['gpu1'] } }, false],
+    ['on no device', {}, false],
+  ])('are elsewhere on a device: one %s', async (_, fields, isElsewhere) => {
+    await heard(pulls(1, fields));
+    expect(workers.areElsewhere(['gpu0'])).toBe(isElsewhere);
+  });
+
+  it('count the calls of those on devices', async () => {
+    await heard(
+      pulls(1, { placed }),
+      pulls(2, { placed }),
+      pulls(3),
+      pulls(4, { placed, model: 'o' }),
+    );
+    expect(workers.placedCalls(MODEL)).toBe(6);
+  });
+
+  it('of other gateways of this machine are sent to', async () => {
+    const at = { worker: 'w', address: '127.0.0.1:1', token: 't' };
+    const one = pulls(1, { placed, at });
+    await heard(one, pulls(2, { placed }), pulls(3, { placed, at, host: 'far' }), pulls(4, { at }));
+    await heard(one, pulls(5, { placed, at, model: 'other' }));
+    const { address, token } = at;
+    expect(elsewhere.mock.calls).toEqual([
+      ...[[[{ workerId: 'w', address, token, pid: 1, state: 'ready' }]]],
+      [[{ workerId: 'w', address, token, pid: 1, state: 'ready' }]],
+    ]);
+  });
+
+  it('that pull are drained and resumed in Redis, the others in the pool', async () => {
+    const [pulling, plain] = [`w-1.${hostname()}.1`, 'w-9'];
+    pooled = [{ id: plain, pid: 9 }];
+    await heard(pulls(1), pulls(2, { lockOwner: undefined }));
+    expect((await workers.order(pulling, 'drain')).drained).toBe(true);
+    expect((await workers.order(pulling, 'resume')).drained).toBe(false);
+    expect(sent.mock.calls).toEqual([
+      ['set', keys.drained(pulling), '1', 'PX', DRAINED_TTL_MS],
+      ['del', keys.drained(pulling)],
+    ]);
+    await workers.order(pulling, 'restart');
+    await workers.order(`w-2.${hostname()}.2`, 'drain');
+    await workers.order(plain, 'drain');
+    expect(order.mock.calls.map(([id]) => id as string)).toEqual([
+      ...[pulling, `w-2.${hostname()}.2`, plain],
+    ]);
+    await expect(workers.order('none', 'drain')).rejects.toMatchObject({
+      code: 'worker_not_found',
+    });
+  });
+
+  it('that ended free their jobs and are forgotten at once, and no others', async () => {
+    await heard(pulls(1), pulls(2));
+    activity.next({ type: 'restarted', worker: 'w-1', pid: 1 } as object);
+    activity.next({ type: 'exited', worker: 'w-1', pid: 2 });
+    activity.next({ type: 'exited', worker: 'w-1', pid: 1 });
+    await new Promise(setImmediate);
+    expect(evaluated).toHaveBeenCalledTimes(1);
+    expect(evaluated.mock.lastCall?.slice(-2)).toEqual(['o-1:', LOCK_MS]);
+    const id = `w-1.${hostname()}.1`;
+    expect([sent.mock.calls, published.mock.calls]).toEqual([
+      ...[[['del', keys.worker(id)]], [[keys.announced, id]]],
+    ]);
+  });
+
+  it('are read with every heartbeat, until the gateway ends; none are of an embedded queue', () => {
+    jest.useFakeTimers();
+    const before = jest.getTimerCount();
+    workers.onApplicationBootstrap();
+    expect(jest.getTimerCount()).toBe(before + 1);
+    workers.onApplicationShutdown();
+    expect(jest.getTimerCount()).toBe(before);
+    link.enabled = false;
+    workers.onApplicationBootstrap();
+    expect(jest.getTimerCount()).toBe(before);
+    jest.useRealTimers();
+  });
+});

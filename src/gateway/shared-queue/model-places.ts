@@ -76,7 +76,7 @@ export class ModelPlaces<W extends Waiter = ScheduledRequest> {
   /** Granted, and not sent yet. */
   readonly #due: { readonly key: RequestKey; readonly id: string; readonly account: string }[] = [];
   #peers: Pick<Beat, 'gateways' | 'number'> = { gateways: 1, number: 0 };
-  #elsewhere: PlaceCounts = { realtime: 0, batch: 0, running: 0 };
+  #elsewhere: PlaceCounts | undefined;
   #told = '';
   #misses = 0;
   #beating: Promise<void> | undefined;
@@ -129,7 +129,8 @@ export class ModelPlaces<W extends Waiter = ScheduledRequest> {
     if (this.#mode !== 'alone' || !offer) return undefined;
     const { gateways, number } = this.#peers;
     const slots = this.deps.slots().find(({ workerId }) => workerId === offer.workerId);
-    const { credits = 0, inUse = 0 } = slots ?? {};
+    if (!slots) return undefined;
+    const { credits, inUse } = slots;
     const share = Math.floor(credits / gateways) + (number < credits % gateways ? 1 : 0);
     const left = Math.min(offer.free, share - inUse);
     return left > 0 ? { ...offer, free: left, urgent: left } : undefined;

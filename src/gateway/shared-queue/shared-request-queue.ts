@@ -95,7 +95,7 @@ export class SharedRequestQueue implements SchedulerQueue {
   /** Requests of the tenant go after those of others, and run alone, for so long (D-51). */
   async suspect(model: string, tenant: string | undefined, ms: number): Promise<void> {
     const { link, queues } = this.jobs;
-    if (link.enabled) await link.look(() => queues.suspect(model, tenant, ms), undefined);
+    await link.look(() => queues.suspect(model, tenant, ms), undefined);
   }
 
   backlog({ model }: ScheduledRequest) {

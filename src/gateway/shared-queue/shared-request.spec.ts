@@ -1,5 +1,11 @@
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { transcribe } from '../../../test/support/pool-harness.js';
+import {
+  request as requestOf,
+  synthesize,
+  transcribe,
+} from '../../../test/support/pool-harness.js';
+import { RequestPriority } from '../../core/request/request-priority.js';
+import { type PlacedJob } from './payload-blobs.js';
 import { SharedRequest } from './shared-request.js';
 
 const DAY_MS = 86_400_000;
@@ -35,6 +41,31 @@ describe('the queue deadline of a shared request', () => {
     expect(ends.map(expired => expired())).toEqual([0, 0]);
   });
 
+  it('does not end it once a worker has it, or it was stopped', () => {
+    const expired = jest.fn();
+    const [taken, stopped] = [0, 1].map(() => {
+      const timed = { ...transcribe(), queueDeadlineMs: 10 };
+      return new SharedRequest(timed, {} as never, {} as never);
+    });
+    for (const one of [taken, stopped]) one?.startQueueDeadline(0, expired);
+    taken?.leased(0);
+    stopped?.stopQueueDeadline();
+    jest.advanceTimersByTime(DAY_MS);
+    expect(expired).not.toHaveBeenCalled();
+  });
+
+  it('that has passed ends it at once', () => {
+    const expired = jest.fn();
+    const late = new SharedRequest(
+      { ...transcribe(), queueDeadlineMs: 1 },
+      {} as never,
+      {} as never,
+    );
+    late.startQueueDeadline(9, expired);
+    jest.advanceTimersByTime(0);
+    expect(expired).toHaveBeenCalledTimes(1);
+  });
+
   it.each([
     ['later by as long as its lost worker had it', {}, 1600],
     ['never later than it may begin', { latestStartMs: 1200, deadline: DEADLINE }, 1200],
@@ -58,5 +89,68 @@ describe('a shared request whose job was lost', () => {
     const request = new SharedRequest(transcribe(), {} as never, {} as never);
     const answers = Array.from({ length: 11 }, () => request.mayRequeue());
     expect(answers.indexOf(false)).toBe(10);
+  });
+});
+
+describe('a shared request', () => {
+  const PLACED = {
+    job: { id: 'r', priority: 'batch' },
+    costMs: 1,
+    blobs: [],
+  } as unknown as PlacedJob;
+  const reprioritized = jest.fn();
+  const shared = (payload = transcribe()) =>
+    new SharedRequest(payload, { reprioritized } as never, {} as never);
+
+  it('waits from when it is accepted until a worker has it, and again after that', () => {
+    const one = shared();
+    const waits = [one.isWaiting];
+    one.accepted(PLACED);
+    waits.push(one.isWaiting);
+    one.leased(1);
+    waits.push(one.isWaiting);
+    one.requeued(2);
+    expect([...waits, one.isWaiting]).toEqual([false, true, false, true]);
+  });
+
+  it('is being queued until that succeeds or fails', async () => {
+    const one = shared();
+    const during: boolean[] = [one.isQueueing];
+    const note = (): Promise<void> => {
+      during.push(one.isQueueing);
+      return Promise.resolve();
+    };
+    await one.queueing(note);
+    during.push(one.isQueueing);
+    await one.queueing(() => note().then(() => Promise.reject(new Error('away')))).catch(() => 0);
+    expect([...during, one.isQueueing]).toEqual([false, true, false, true, false]);
+  });
+
+  it('is read once, and again after that failed', () => {
+    const one = shared();
+    const firsts = [one.beginReading(), one.beginReading()];
+    one.readingFailed();
+    expect([...firsts, one.beginReading()]).toEqual([true, false, true]);
+  });
+
+  it('gets another priority, before and after its job is placed', () => {
+    const one = shared();
+    one.reprioritized('realtime');
+    expect([one.request.priority, one.placed]).toEqual([RequestPriority.REALTIME, undefined]);
+    one.accepted(PLACED);
+    one.reprioritized('realtime');
+    expect(one.placed?.job).toEqual({ id: 'r', priority: 'realtime' });
+    expect(reprioritized).toHaveBeenCalledTimes(2);
+    expect(reprioritized).toHaveBeenLastCalledWith(one.request.key, RequestPriority.REALTIME);
+  });
+
+  it('of speech passes on what came before its worker was known', () => {
+    const { task, headers } = synthesize('text');
+    const one = shared(requestOf(task));
+    const head = { contentType: 'a', sampleRate: 1 };
+    one.relay?.piece({ blob: 'b', offset: 0, bytes: Buffer.from('a'), ...head });
+    expect(headers).toEqual([]);
+    one.leased(0);
+    expect([headers, shared().relay]).toEqual([[head], undefined]);
   });
 });

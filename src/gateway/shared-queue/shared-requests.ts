@@ -124,7 +124,6 @@ export class SharedRequests implements OnModuleInit, OnApplicationShutdown {
       const joined = await shared.queueing(() => this.jobs.enter(shared, placed, watch));
       if (joined) await this.#watch.look([shared]);
     } catch (error) {
-      this.#watch.delete(shared);
       if (isFull(error)) throw this.jobs.link.failure(error);
       watch();
       this.#logger.warn(

@@ -1,7 +1,10 @@
+import { EventEmitter } from 'node:events';
 import { PassThrough } from 'node:stream';
-import { describe, expect, it } from '@jest/globals';
-import { type SpeechPiece } from '@switchyard/shared-queue/messages.codec.js';
-import { SpeechRelay } from './speech-relay.js';
+import { describe, expect, it, jest } from '@jest/globals';
+import { QueueKeys } from '@switchyard/shared-queue/keys.js';
+import { encodeSpeechPiece, type SpeechPiece } from '@switchyard/shared-queue/messages.codec.js';
+import { type SharedQueueLink } from './shared-queue-link.js';
+import { SpeechFeed, SpeechRelay } from './speech-relay.js';
 
 const head = { contentType: 'audio/wav', sampleRate: 24_000 };
 const whole = Buffer.from('0123456789');
@@ -87,5 +90,84 @@ describe('SpeechRelay', () => {
     await expect(relay.complete(value('b2'), read)).rejects.toMatchObject({
       code: 'worker_lost',
     });
+  });
+
+  it('sends all of it from the blob when no piece came, and ends', async () => {
+    const { relay, headers, reads, read, text } = relayed();
+    expect(relay.begun).toBe(false);
+    const pieces = [relay.piece(piece(0, 3, 'b2')), relay.piece(piece(3, 6, 'b2'))];
+    await relay.complete(value('b2'), read);
+    expect([pieces, relay.begun]).toEqual([[true, false], true]);
+    expect([await text(), reads, headers]).toEqual(['0123456789', [6], [head]]);
+    const none = relayed();
+    await none.relay.complete(value(), none.read);
+    expect([await none.text(), none.reads, none.headers]).toEqual(['0123456789', [0], [head]]);
+  });
+
+  it('says of no piece after it is open that it is the first', () => {
+    const { relay, headers } = relayed();
+    relay.open();
+    expect([relay.piece(piece(0, 1)), relay.piece(piece(1, 2))]).toEqual([false, false]);
+    expect([relay.begun, headers]).toEqual([true, [head]]);
+  });
+
+  it('sends no piece that comes while the rest is read', async () => {
+    const { relay, reads, read, text } = relayed();
+    relay.open();
+    relay.piece(piece(0, 3));
+    const completed = relay.complete(value(), async function* (blob, from) {
+      relay.piece(piece(3, 6));
+      yield* read(blob, from);
+    });
+    await completed;
+    expect([await text(), reads]).toEqual(['0123456789', [3]]);
+  });
+
+  it('sends nothing to a listener that has left, and leaves the sink open when it fails', async () => {
+    const gone = relayed();
+    gone.audio.destroy();
+    gone.relay.open();
+    gone.relay.piece(piece(0, 3));
+    expect([gone.relay.begun, gone.headers]).toEqual([false, []]);
+    await expect(gone.relay.complete(value(), gone.read)).rejects.toMatchObject({
+      code: 'request_cancelled',
+    });
+    const { relay, audio } = relayed();
+    const failing = relay.complete(value(), () => {
+      throw new Error('missing');
+    });
+    await expect(failing).rejects.toThrow('missing');
+    expect(audio.writableEnded).toBe(false);
+  });
+});
+
+describe('SpeechFeed', () => {
+  const keys = new QueueKeys('test');
+  const [one, other] = ['one', 'other'].map(jobId => ({ model: 'm', jobId }));
+  const channelOf = (jobId: string): string => keys.speech(keys.queue('m'), jobId);
+
+  it('tells who listens of the pieces of its job, over one connection, until it is forgotten', async () => {
+    const unsubscribe = jest.fn(() => Promise.reject(new Error('away')));
+    const subscribe = jest.fn(() => Promise.resolve());
+    const client = Object.assign(new EventEmitter(), { subscribe, unsubscribe });
+    const listener = jest.fn(() => client);
+    const look = (read: () => unknown) => Promise.resolve(read());
+    const feed = new SpeechFeed({ keys, listener, look } as unknown as SharedQueueLink);
+    feed.forget(one!);
+    const heard = jest.fn();
+    await feed.listen(one!, heard);
+    await feed.listen(other!, jest.fn());
+    const emit = (jobId: string, message: Buffer): unknown =>
+      client.emit('messageBuffer', Buffer.from(channelOf(jobId)), message);
+    emit('one', encodeSpeechPiece(piece(0, 3)));
+    emit('other', encodeSpeechPiece(piece(3, 6)));
+    emit('one', Buffer.from('no piece'));
+    expect(heard.mock.calls).toEqual([[piece(0, 3)]]);
+    for (let nth = 0; nth < 2; nth++) feed.forget(one!);
+    emit('one', encodeSpeechPiece(piece(3, 6)));
+    expect([heard.mock.calls.length, listener.mock.calls.length]).toEqual([1, 1]);
+    expect([subscribe.mock.calls, unsubscribe.mock.calls]).toEqual([
+      ...[[[channelOf('one')], [channelOf('other')]], [[channelOf('one')]]],
+    ]);
   });
 });
