@@ -3,7 +3,7 @@ import { type IncomingHttpHeaders } from 'node:http';
 import { type Socket } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { UnsecuredJWT } from 'jose';
+import { generateKeyPair, SignJWT, UnsecuredJWT } from 'jose';
 import { temporaryFolder } from '../../../test/support/temporary-folder.js';
 import { settingsFrom } from '../config/settings.js';
 import { type KeyStore } from '../database/key-store.js';
@@ -174,6 +174,13 @@ describe('a server with a file of keys', () => {
     });
     const issued = new Authenticator(ring, tokens, away, stored);
     expect(issued.isCurrent({ ...ANYBODY, keyId: 'oidc:alice' })).toBe(true);
+    const claims = new SignJWT({ sub: 'a' }).setProtectedHeader({ alg: 'RS256', kid: 'k' });
+    const { privateKey } = await generateKeyPair('RS256');
+    const signed = await claims.sign(privateKey);
+    for (let times = 0; times < 3; times++)
+      await expect(
+        issued.authenticateRequest(signed, { headers: {}, ip: 'away' }, true),
+      ).rejects.toMatchObject({ code: 'issuer_unavailable' });
     const token = new UnsecuredJWT({}).encode();
     for (let times = 0; times < 2; times++) {
       const asked = issued.authenticateRequest(`${token}x`, { headers: {}, ip: 'issuer' }, true);

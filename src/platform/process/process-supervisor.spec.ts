@@ -283,7 +283,7 @@ describe('a supervised process', () => {
     );
   });
 
-  it('of a foreign program is ready when its supervisor says so, once', async () => {
+  it('of a foreign program is ready when its supervisor says so, once', () => {
     run(SILENT, { foreign: true });
     expect(supervisor.isStarting).toBe(true);
     supervisor.ready();
