@@ -65,7 +65,7 @@ describe('the thread that owns the file of SQLite', () => {
     expect(await ask('select count(*) as count from temp.opened')).toEqual({
       rows: [{ count: 1 }],
     });
-    expect(() => connection.streamQuery(CompiledQuery.raw('select 1'))).toThrow('streamed');
+    expect(() => connection.streamQuery(CompiledQuery.raw('select 1'), 1)).toThrow('streamed');
     await driver.releaseConnection();
   });
 

@@ -52,7 +52,8 @@ describe('the end of a connection', () => {
     const server = createTcpServer({ allowHalfOpen: true }).listen(0, '127.0.0.1');
     await once(server, 'listening');
     const accepted = once(server, 'connection') as Promise<[Socket]>;
-    const peer = connect({ ...(server.address() as AddressInfo), allowHalfOpen: true });
+    const { port } = server.address() as AddressInfo;
+    const peer = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
     const [socket] = await accepted;
     server.close();
     return { peer, socket };
@@ -90,7 +91,8 @@ describe('the connections of a server', () => {
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const join = async () => {
       const accepted = once(server, 'connection') as Promise<[Socket]>;
-      const peer = connect(server.address() as AddressInfo).on('error', () => undefined);
+      const { port } = server.address() as AddressInfo;
+      const peer = connect(port, '127.0.0.1').on('error', () => undefined);
       return { peer, socket: (await accepted)[0] };
     };
     const [first, second] = [await join(), await join()];
