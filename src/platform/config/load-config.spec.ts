@@ -113,6 +113,7 @@ describe('loadConfig', () => {
     const common = { PORT: '9000', REDIS_URL: 'redis://:secret@one.example' };
     expect(source(common, 'server.port')).toEqual({ value: 9000, origin: 'PORT' });
     expect(source(common, 'redis.url')).toMatchObject({ origin: 'REDIS_URL' });
+    expect(source({ PORT: '' }, 'server.port')?.value).toBe(8000);
     const own = {
       SWITCHYARD_SERVER_PORT: '9000',
       SWITCHYARD_REDIS_URL: 'redis://two.example',
@@ -354,10 +355,6 @@ describe('loadConfig', () => {
     expect(problems()).toEqual([expect.objectContaining({ message })]);
   });
 
-  it('takes no empty variable of another program', () => {
-    expect(load({ PORT: '' }).settings.server.port).toBe(8000);
-  });
-
   it('reads the settings alone where it is asked to, or the models of another file', () => {
     rmSync(join(directory, 'config/models.yaml'));
     const environment = {};
@@ -366,17 +363,6 @@ describe('loadConfig', () => {
     write('other.yaml', MODELS);
     const other = loadConfig({ directory, environment, modelsFile: 'config/other.yaml' });
     expect(other.models.map(({ id }) => id)).toEqual(['m']);
-  });
-
-  it('asks the engines about their models, in the starters of the data folder too', () => {
-    const environment = { SWITCHYARD_DATA_DIR: 'data' };
-    mkdirSync(join(directory, 'data'));
-    writeFileSync(join(directory, 'data/models.yaml'), MODELS.replace('id: m', 'id: starter'));
-    const asked: string[] = [];
-    const askEngine = ({ id }: { id: string }) => (asked.push(id), []);
-    const { models } = loadConfig({ directory, environment, askEngine });
-    expect(models.map(({ id }) => id)).toEqual(['m', 'starter']);
-    expect(asked).toEqual(['m', 'starter']);
   });
 
   it('asks for keys beyond loopback: of a first file of its own, or of a shared database', () => {

@@ -1,7 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from '@jest/globals';
 import { syntheticModel } from '../../../test/support/synthetic-model.js';
-import { filledIn } from './model-fields.js';
 import { ENGINE_NAMES, type ModelSpec, replicaSpecs } from './model-spec.js';
 import { modelsFromFile, NO_MODELS, withStarters } from './models-file.js';
 import { parseYaml, problemText } from './yaml-file.js';
@@ -145,7 +144,6 @@ describe('a wrong models file', () => {
     ['itn that is neither', `${stt}, itn: yes please`, 'itn', 'must be true or false'],
     ['itn of a voice', `${tts}, itn: true`, 'itn', 'only models of kind stt'],
     ['voices of a recogniser', `${stt}, voices: { a: b }`, 'voices', 'only models of kind tts'],
-    ['a loudness of a voice', `${tts}, loudness: 'off'`, 'loudness', 'only models of kind stt'],
     [
       'remote workers without addresses',
       `${stt}, remote: {}`,
@@ -277,7 +275,6 @@ describe('models and what they may say', () => {
     expect(brief('models: []\nmodel: []\n')).toEqual([
       'models.yaml:2:1 model no such section; only `models` and `devices`',
     ]);
-    expect(brief('[]')).toEqual([expect.stringContaining('must hold `models:`')]);
     expect(brief('models: [x]')).toEqual([expect.stringContaining('models[0] must be')]);
     expect(brief('models: []\nmodels: [x]\n')).toHaveLength(1);
   });
@@ -388,14 +385,6 @@ describe('models of engine external', () => {
     expect(brief(external('command: [python, "{port}"]', 'synthetic'))).toEqual([
       'models.yaml:2:81 models[0].command only models of engine external have one',
     ]);
-  });
-
-  it('have their placeholders filled in; other braces stay', () => {
-    const values = { port: '9', host: 'h', model: 'm', device: 'cuda:1' };
-    expect(filledIn('--listen={host}:{port}', values)).toBe('--listen=h:9');
-    expect(filledIn('{"a": "{model}", "b": {device}, "c": {x}}', values)).toBe(
-      '{"a": "m", "b": cuda:1, "c": {x}}',
-    );
   });
 
   it('are written in the guide as they are read here', () => {
