@@ -37,6 +37,8 @@ export class OidcIssuer implements AsyncDisposable {
   /** What discovery says of the issuer and of its keys, in place of the truth. */
   document: Readonly<Record<string, unknown>> = {};
   away = false;
+  /** More public keys beside the one that signs. */
+  otherKeys: readonly unknown[] = [];
   readonly #server: Server;
   #key!: IssuerKey;
   #served: readonly JWK[] = [];
@@ -51,7 +53,7 @@ export class OidcIssuer implements AsyncDisposable {
           jwks_uri: `${issuer}/keys`,
           ...this.document,
         },
-        '/keys': { keys: this.#served },
+        '/keys': { keys: [...this.#served, ...this.otherKeys] },
       };
       const found = this.away ? undefined : documents[request.url ?? ''];
       response

@@ -66,7 +66,7 @@ class IssuerKeys {
     try {
       return await this.#keys()(header, token);
     } catch (error) {
-      if (!(error instanceof errors.JWKSNoMatchingKey) || this.#coolsDown) throw error;
+      if (!(error instanceof errors.JWKSNoMatchingKey)) throw error;
       await this.#refresh();
       return this.#keys()(header, token);
     }

@@ -50,6 +50,24 @@ describe('the keys file', () => {
     expect(readFileSync(path, 'utf8')).toMatch(/^# ours\n[^]*# first/);
   });
 
+  it('is made with its folder, one entry a line, and private whatever lay there before', () => {
+    const inner = join(path, '..', 'made', 'keys.yaml');
+    addApiKey(inner, { tenant: 'acme', scopes: ['admin'], limits: { requests_per_minute: 1 } });
+    expect(readFileSync(inner, 'utf8')).toMatch(/^keys:\n {2}- id: key_/);
+    writeFileSync(`${path}.new`, 'of a command that was ended', { mode: 0o644 });
+    addApiKey(path, { tenant: 'acme', scopes: ['admin'] });
+    expect(statSync(path).mode & 0o777).toBe(0o600);
+  });
+
+  it.each(['keys: 5\n', '[]', 'keys: []\nkeys: []\n', 'keys: []\nmore: 1\n'])(
+    'that is %j has one problem, and takes no key',
+    text => {
+      expect(problems(text)).toHaveLength(1);
+      expect(() => addApiKey(path, { tenant: 'acme', scopes: ['admin'] })).toThrow(ConfigError);
+      expect(readFileSync(path, 'utf8')).toBe(text);
+    },
+  );
+
   it('is refused with every problem and its line, never quoting what may be a key', () => {
     const found = problems(
       `keys:\n  - { id: a, tenant: 'two words', scopes: [root], sha256: sk-oops }\n` +

@@ -1,9 +1,14 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, jest, afterEach } from '@jest/globals';
+import { temporaryFolder } from '../../../test/support/temporary-folder.js';
 import { type Principal, type Scope } from './principal.js';
 import {
   ShortLivedTokens,
   INTERNAL_KEY_ID,
   internalTokens,
+  sessionCookie,
+  sessionToken,
   tokenSecret,
 } from './short-lived-tokens.js';
 
@@ -108,5 +113,51 @@ describe('InternalTokens', () => {
 
   it('cannot be made without a secret', () => {
     expect(tokenSecret('', undefined)).toBeUndefined();
+  });
+});
+
+describe('the session of the console', () => {
+  it.each([
+    ['switchyard_session=ek_a', 'ek_a'],
+    ['other=1; switchyard_session=ek_a; more=2', 'ek_a'],
+    ['other=1;switchyard_session=ek_a', 'ek_a'],
+    ['not_switchyard_session=ek_a', undefined],
+    ['switchyard_session=sk-key', undefined],
+    ['switchyard_session=', undefined],
+    [undefined, undefined],
+  ])('of the cookies %p is %p', (cookie, token) => expect(sessionToken({ cookie })).toBe(token));
+
+  it('is a cookie for 12 hours that no script and no other site sees; none after signing out', () => {
+    const rest = 'HttpOnly; SameSite=Strict';
+    expect(sessionCookie('ek_a', false)).toBe(
+      `switchyard_session=ek_a; Path=/; Max-Age=43200; ${rest}`,
+    );
+    expect(sessionCookie('', true)).toBe(`switchyard_session=; Path=/; Max-Age=0; ${rest}; Secure`);
+  });
+
+  it('ends with the token that it was made from', () => {
+    jest.useFakeTimers({ now: 1_000_000 });
+    const tokens = new ShortLivedTokens(SECRET);
+    const mint = (expiresAtMs?: number) =>
+      tokens.mint({ principal: { ...owner('events'), expiresAtMs }, scopes: [], ttlS: 60 });
+    expect(mint().expiresAt).toBe(1060);
+    expect(mint(2_000_000).expiresAt).toBe(1060);
+    expect(mint(1_005_999).expiresAt).toBe(1005);
+    expect(tokens.expiryOf(mint(1_005_999).token)).toBe(1_005_000);
+    expect(tokens.expiryOf('ek_none')).toBeUndefined();
+    jest.useRealTimers();
+  });
+});
+
+describe('the file of the secret', () => {
+  const path = join(temporaryFolder(), 'signing');
+
+  it('holds 32 bytes at least; what a gateway handed comes before it', () => {
+    writeFileSync(path, 'x'.repeat(31));
+    expect(() => tokenSecret(path)).toThrow('must hold at least 32 bytes');
+    expect(tokenSecret(path, HANDED)).toEqual(SECRET);
+    writeFileSync(path, 'x'.repeat(32));
+    expect(tokenSecret(path)).toEqual(Buffer.from('x'.repeat(32)));
+    expect(() => tokenSecret(`${path}-none`, undefined, 'auth.other')).toThrow('`auth.other`');
   });
 });

@@ -1,9 +1,14 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { temporaryFolder } from '../../../test/support/temporary-folder.js';
+import { assertDataWritable, crossProblems } from './cross-checks.js';
 import { loadConfig } from './load-config.js';
+import { SettingSources } from './setting-source.js';
 import { environmentName, requiresKeys, type SettingPath, settingsFrom } from './settings.js';
-import { type ConfigError } from './yaml-file.js';
+import { type ConfigError, type ConfigProblem } from './yaml-file.js';
 
-function problems(values: Partial<Record<SettingPath, string>>) {
+function faults(values: Partial<Record<SettingPath, string>>): readonly ConfigProblem[] {
   const environment = Object.entries(values).map(([path, value]) => [
     environmentName(path as SettingPath),
     value,
@@ -13,11 +18,56 @@ function problems(values: Partial<Record<SettingPath, string>>) {
     loadConfig({ environment: Object.fromEntries(environment) as NodeJS.ProcessEnv, modelsFile });
     return [];
   } catch (error) {
-    return (error as ConfigError).problems.map(({ path, message }) => `${path}: ${message}`);
+    return (error as ConfigError).problems;
   }
 }
 
+const problems = (values: Partial<Record<SettingPath, string>>) =>
+  faults(values).map(({ path, message }) => `${path}: ${message}`);
+
 describe('the configuration of the server', () => {
+  it('takes an upload as large as the queue, and no larger one; the fault is with what was set', () => {
+    const limit = { 'server.upload_limit_bytes': '5000000' };
+    expect(problems({ ...limit, 'queue.max_bytes': '5000000' })).toEqual([]);
+    expect(faults({ ...limit, 'queue.max_bytes': '4999999' })).toEqual([
+      expect.objectContaining({
+        path: 'server.upload_limit_bytes',
+        origin: 'SWITCHYARD_SERVER_UPLOAD_LIMIT_BYTES',
+        value: 5_000_000,
+      }),
+    ]);
+    const sources = new SettingSources();
+    sources.take('queue.max_bytes', '1048576', 'here');
+    expect(crossProblems(settingsFrom({}), sources, temporaryFolder())).toEqual([
+      expect.objectContaining({ path: 'server.upload_limit_bytes', origin: 'here' }),
+    ]);
+  });
+
+  it('takes one fit key beside no file and no open door, and never shows it', () => {
+    const key = 'k'.repeat(16);
+    expect(problems({ 'auth.key': key })).toEqual([]);
+    expect(problems({ 'auth.allow_anonymous': 'true', 'auth.keys_file': '' })).toEqual([]);
+    expect(faults({ 'auth.key': 'short' })).toEqual([
+      expect.objectContaining({ path: 'auth.key', value: undefined }),
+    ]);
+    expect(problems({ 'auth.key': key, 'auth.allow_anonymous': 'true' })).toEqual([
+      expect.stringContaining('auth.key: contradicts auth.allow_anonymous (SWITCHYARD_AUTH'),
+    ]);
+    expect(problems({ 'auth.key': key, 'auth.keys_file': 'keys.yaml' })).toEqual([
+      expect.stringContaining('auth.key: cannot be combined with auth.keys_file'),
+    ]);
+  });
+
+  it('looks whether the data folder may be written, and leaves nothing there', () => {
+    const folder = temporaryFolder();
+    const sources = new SettingSources();
+    sources.take('data.dir', join(folder, 'a', 'b'), 'here');
+    assertDataWritable(sources);
+    expect(readdirSync(folder)).toEqual([]);
+    sources.take('data.dir', '/proc/none', 'here');
+    expect(() => assertDataWritable(sources)).toThrow(/here {2}data\.dir = .*may not be written/);
+  });
+
   it('refuses a host with a port or a path among `server.allowed_hosts`', () => {
     expect(problems({ 'server.allowed_hosts': 'gateway, 10.0.0.1, [::1], *' })).toEqual([]);
     expect(problems({ 'server.allowed_hosts': 'gateway:8000, a/b' })).toEqual([
@@ -38,6 +88,8 @@ describe('the configuration of the server', () => {
     for (const issuer of [
       'http://login.example',
       'https://user:secret@login.example',
+      'https://user@login.example',
+      'https://:secret@login.example',
       'login.example',
     ])
       expect(named({ 'auth.oidc_issuer': issuer })).toEqual([

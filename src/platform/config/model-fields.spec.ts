@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { filledIn } from './model-fields.js';
 import { replicaSpecs } from './model-spec.js';
 import { modelsFromFile } from './models-file.js';
 import { parseYaml } from './yaml-file.js';
@@ -106,4 +107,14 @@ describe('life of a model', () => {
     '%s is refused',
     field => expect(brief(field)).toHaveLength(1),
   );
+});
+
+describe('commands of foreign workers', () => {
+  it('have their placeholders filled in; other braces stay', () => {
+    const values = { port: '9', host: 'h', model: 'm', device: 'cuda:1' };
+    expect(filledIn('--listen={host}:{port}', values)).toBe('--listen=h:9');
+    expect(filledIn('{"a": "{model}", "b": {device}, "c": {x}}', values)).toBe(
+      '{"a": "m", "b": cuda:1, "c": {x}}',
+    );
+  });
 });

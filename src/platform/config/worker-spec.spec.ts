@@ -5,8 +5,11 @@ import { settingsFrom } from './settings.js';
 import {
   fetchRules,
   readWorkerSpec,
+  isBridged,
+  pulledWork,
   sharedQueueAccess,
   workerEnvironment,
+  workerSpec,
   type WorkerSpec,
 } from './worker-spec.js';
 
@@ -51,6 +54,56 @@ describe('worker spec', () => {
     expect(() => readWorkerSpec(damaged)).toThrow(
       'host is missing; must be text, not empty, port must be a whole number from 0 to 65535',
     );
+  });
+});
+
+describe('the part of a model that its worker receives', () => {
+  it('is one replica, without its siblings and their secrets', () => {
+    const model = { ...spec.model, replicas: 3, addresses: ['gpu:1'], remote: { tokenFile: 't' } };
+    const { model: own, ...rest } = workerSpec({ ...spec, model }, settingsFrom({}));
+    expect(own).toEqual({ ...spec.model, replicas: 1, addresses: [] });
+    expect(rest).toMatchObject({ workerId: 'm-0', port: 0, keepaliveTimeMs: 10_000 });
+  });
+});
+
+describe('what a worker pulls', () => {
+  const redis = { 'queue.driver': 'redis', 'redis.url': 'redis://r' };
+  const gpu = [{ id: 'gpu', memory: 1, reserve: 0 }];
+
+  it.each([
+    [{ kind: 'stt' }, {}, {}, []],
+    [{ kind: 'stt' }, redis, {}, ['sharedQueue', 'pull']],
+    [{ kind: 'stt' }, redis, { role: 'file' }, ['sharedQueue', 'pull']],
+    [{ kind: 'stt' }, redis, { role: 'stream' }, []],
+    [{ kind: 'stt', device: gpu }, redis, { role: 'stream' }, ['sharedQueue']],
+    [{ kind: 'llm' }, redis, {}, []],
+    [{ kind: 'llm', device: gpu }, redis, {}, ['sharedQueue']],
+    [{ kind: 'llm', device: gpu }, {}, {}, []],
+  ] as const)('of %j with %j and %j is %j', (change, settings, replica, names) => {
+    const work = pulledWork({ ...spec.model, ...change }, settingsFrom(settings), replica);
+    expect(Object.keys(work)).toEqual(names);
+  });
+
+  it.each([
+    [{ engine: 'external' }, redis, true],
+    [{ engine: 'external' }, {}, false],
+    [{ engine: 'external', options: { segmentationModel: 's' } }, {}, true],
+    [{ engine: 'synthetic', options: { segmentationModel: 's' } }, redis, false],
+  ] as const)('is bridged for %j with %j: %p', (change, settings, bridged) => {
+    expect(isBridged({ ...spec.model, ...change }, settingsFrom(settings))).toBe(bridged);
+  });
+
+  it('from a bucket it reads with the keys of its environment, which no other worker gets', () => {
+    const base = { PATH: '/bin', AWS_SECRET_ACCESS_KEY: 's', AWS_REGION: 'r' };
+    const awsNames = (settings: Readonly<Record<string, string>>, pulls = true) => {
+      const { pull, ...work } = pulledWork(spec.model, settingsFrom({ ...redis, ...settings }));
+      const environment = workerEnvironment({ ...spec, ...work, ...(pulls && { pull }) }, base);
+      return Object.keys(environment).filter(name => name.startsWith('AWS_'));
+    };
+    const s3 = { 'blobs.driver': 's3' };
+    expect(awsNames(s3)).toEqual(['AWS_SECRET_ACCESS_KEY', 'AWS_REGION']);
+    expect(awsNames(s3, false)).toEqual([]);
+    expect(awsNames({})).toEqual([]);
   });
 });
 

@@ -1,4 +1,4 @@
-import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { firstValueFrom } from 'rxjs';
 import { DependencyMonitor, type DependencyState } from './dependency-monitor.js';
 
@@ -66,5 +66,59 @@ describe('DependencyMonitor', () => {
     expect(await changed()).toBe('up');
     monitor.failed('redis', new Error('full'));
     expect(monitor.isDown('redis')).toBe(true);
+  });
+
+  describe('by the clock', () => {
+    beforeEach(() => void jest.useFakeTimers({ now: 1000 }));
+    afterEach(() => void jest.useRealTimers());
+    const pass = (ms: number) => jest.advanceTimersByTimeAsync(ms);
+
+    it('probes at once and every second, and tells since when it is how', async () => {
+      let probes = 0;
+      let changes = 0;
+      monitor.changes$.subscribe(() => changes++);
+      monitor.watch('redis', { probe: () => Promise.resolve(probes++) });
+      await pass(0);
+      expect(monitor.states()).toEqual([
+        ['redis', { status: 'up', sinceMs: 1000, checkedMs: 1000, error: undefined }],
+      ]);
+      await pass(999);
+      expect(probes).toBe(1);
+      await pass(1);
+      expect(probes).toBe(2);
+      expect(monitor.state('redis')).toMatchObject({ sinceMs: 1000, checkedMs: 2000 });
+      monitor.failed('redis', new Error('full'));
+      monitor.failed('redis', new Error('still full'));
+      monitor.failed('database', new Error('not watched'));
+      expect(monitor.state('redis')).toMatchObject({ status: 'down', sinceMs: 2000 });
+      expect([changes, monitor.isDown('database')]).toEqual([2, false]);
+    });
+
+    it('waits 2 s for an answer, and takes a probe that throws for one that fails', async () => {
+      monitor.watch('redis', { everyMs: 60_000, probe: () => new Promise(() => undefined) });
+      monitor.watch('blobs', {
+        probe: () => {
+          throw new Error('thrown');
+        },
+      });
+      await pass(1990);
+      expect([monitor.isDown('redis'), monitor.isDown('blobs')]).toEqual([false, true]);
+      await pass(20);
+      expect(monitor.state('redis')?.error?.message).toBe('no answer within 2000 ms');
+    });
+
+    it('probes a dependency that is watched anew by the new probe only, and none after the end', async () => {
+      const probed: string[] = [];
+      const probe = (name: string) => ({ probe: () => Promise.resolve(probed.push(name)) });
+      let isComplete = false;
+      monitor.changes$.subscribe({ complete: () => (isComplete = true) });
+      monitor.watch('redis', probe('first'));
+      monitor.watch('redis', probe('second'));
+      await pass(1000);
+      expect(probed).toEqual(['first', 'second', 'second']);
+      monitor.onApplicationShutdown();
+      await pass(5000);
+      expect([probed.length, isComplete]).toEqual([3, true]);
+    });
   });
 });

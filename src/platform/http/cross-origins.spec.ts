@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import type { FastifyReply, FastifyRequest } from 'fastify';
 import { CrossOrigins } from './cross-origins.js';
 
 describe('CrossOrigins', () => {
@@ -58,4 +59,33 @@ describe('CrossOrigins', () => {
   ])('refuses %s', text => {
     expect(() => new CrossOrigins(text)).toThrow(`\`${text}\` is no origin`);
   });
+
+  it.each([
+    ['https://other.example', 'OPTIONS', { 'access-control-request-method': 'POST' }, undefined],
+    ['https://a.example', 'GET', { 'access-control-request-method': 'POST' }, false],
+    ['https://a.example', 'OPTIONS', {}, false],
+    ['https://a.example', 'OPTIONS', { 'access-control-request-method': 'POST' }, true],
+  ])(
+    'marks the answer to %s, %s %j; a preflight is answered: %p',
+    (origin, method, headers, is) => {
+      const said: Record<string, unknown> = {};
+      const reply = {
+        headers: (more: object) => Object.assign(said, more) && reply,
+        code: (status: number) => Object.assign(said, { status }) && reply,
+        send: () => Object.assign(said, { sent: true }),
+      };
+      const request = { method, headers } as FastifyRequest;
+      const origins = new CrossOrigins('https://a.example');
+      const answered = origins.answersPreflight(origin, request, reply as unknown as FastifyReply);
+      expect(answered).toBe(is ?? false);
+      const marked = { 'access-control-allow-origin': origin, vary: 'Origin' };
+      const preflight = {
+        'access-control-allow-methods': 'GET, POST, PATCH, DELETE',
+        'access-control-allow-headers': '',
+        'access-control-max-age': '600',
+        ...{ status: 204, sent: true },
+      };
+      expect(said).toEqual({ ...(is !== undefined && marked), ...(is && preflight) });
+    },
+  );
 });

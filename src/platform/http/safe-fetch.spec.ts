@@ -4,7 +4,7 @@ import { type AddressInfo, isIP, createServer as createTcpServer } from 'node:ne
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { type DomainError } from '../../core/errors/domain-error.js';
 import { HostExceptions } from './host-exceptions.js';
-import { type FetchRules, SafeFetch, fetchTarget } from './safe-fetch.js';
+import { type FetchRules, SafeFetch, fetchTarget, lookupIn } from './safe-fetch.js';
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void;
 
@@ -99,10 +99,13 @@ describe('a download', () => {
   });
 
   it('is not begun when the declared length is over the limit', async () => {
-    routes.set('/long', (_, response) =>
-      response.writeHead(200, { 'content-length': LIMIT + 1 }).flushHeaders(),
-    );
+    let closed: Promise<unknown> | undefined;
+    routes.set('/long', (_, response) => {
+      closed = once(response, 'close');
+      response.writeHead(200, { 'content-length': LIMIT + 1 }).flushHeaders();
+    });
     await fails(get('/long'), 'file_too_large');
+    await closed;
   });
 
   it.each([
@@ -170,6 +173,17 @@ describe('redirects', () => {
     expect((await get('/from')).toString()).toBe('RIFF');
   });
 
+  it('are followed without their bodies: the connection is closed', async () => {
+    let closed: Promise<unknown> | undefined;
+    routes.set('/from', (_, response) => {
+      closed = once(response, 'close');
+      response.writeHead(302, { location: '/to', ...HALF }).flushHeaders();
+    });
+    routes.set('/to', (_, response) => response.end('RIFF'));
+    expect((await get('/from')).toString()).toBe('RIFF');
+    await closed;
+  });
+
   it('are followed 5 times and not 6', async () => {
     for (let hop = 0; hop < 6; hop += 1) routes.set(`/${hop}`, redirect(`/${hop + 1}`));
     routes.set('/6', (_, response) => response.end('RIFF'));
@@ -194,6 +208,8 @@ describe('redirects', () => {
     ['another port', 'http://1.1.1.1:22/', 'port 22'],
     ['a file', 'file:///etc/passwd', 'not http'],
     ['credentials', 'http://me:secret@1.1.1.1/', 'credentials'],
+    ['a user', 'http://me@1.1.1.1/', 'credentials'],
+    ['a password', 'http://:secret@1.1.1.1/', 'credentials'],
     ['nonsense', 'http://', 'no URL'],
   ])('to %s are refused', async (_, location, reason) => {
     routes.set('/from', redirect(location));
@@ -236,6 +252,28 @@ describe('a name that changes its mind (DNS rebinding)', () => {
       Promise.resolve(addresses),
     );
     expect(target.addresses.map(({ address }) => address)).toEqual(['1.1.1.1', '2606:4700::1']);
+  });
+
+  it.each([
+    ['http://inner.test/', 'inner.test:80', 1],
+    ['https://inner.test/', 'inner.test:443', 1],
+    ['http://inner.test/', 'inner.test:443', 0],
+  ])('%s is trusted by %s: %d addresses', async (address, allowed, count) => {
+    const target = fetchTarget(new URL(address), new HostExceptions(allowed), resolveAll);
+    if (count > 0) expect((await target).addresses).toEqual(LOOPBACK);
+    else await fails(target, 'file_url_refused', 'public Internet');
+  });
+
+  it('is looked up among its checked addresses, all of them or the first', () => {
+    const addresses = [...LOOPBACK, { address: '::1', family: 6 }];
+    const found: unknown[] = [];
+    const lookup = lookupIn(addresses);
+    lookup('any.test', { all: true }, (...answer) => void found.push(answer));
+    lookup('any.test', {}, (...answer) => void found.push(answer));
+    expect(found).toEqual([
+      [null, addresses],
+      [null, '127.0.0.1', 4],
+    ]);
   });
 
   it('has to have an address', async () => {

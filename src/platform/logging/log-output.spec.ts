@@ -1,5 +1,5 @@
-import { describe, expect, it } from '@jest/globals';
-import { LogOutput } from './log-output.js';
+import { describe, expect, it, jest } from '@jest/globals';
+import { LogOutput, standardOutput } from './log-output.js';
 
 type LogFile = ConstructorParameters<typeof LogOutput>[0];
 
@@ -92,5 +92,77 @@ describe('LogOutput', () => {
       msg: expect.stringContaining('3 log lines'),
     });
     expect(file.asked.join('').split(line)).toHaveLength(10);
+  });
+
+  it('takes 8 Mi characters that wait, and not one more', () => {
+    const waits = (last: number) => {
+      const { file, output } = held();
+      output.write('first\n');
+      output.write('x'.repeat(8 * 1024 * 1024 - last));
+      output.write('y'.repeat(last));
+      output.write('z');
+      output.flushSync();
+      return file.synced.join('');
+    };
+    expect(waits(1)).toMatch(/xy\{.*1 log lines/);
+    expect(waits(0)).toMatch(/x\{.*1 log lines/);
+  });
+
+  it('writes 64 Ki characters at once, and no empty piece', () => {
+    const { file, output } = held();
+    output.flushSync();
+    output.write('first\n');
+    const [half, rest] = ['x'.repeat(32 * 1024), 'y'];
+    for (const line of [half, half, rest]) output.write(line);
+    file.answer(null);
+    file.answer(null);
+    file.answer(null);
+    output.write('last\n');
+    expect(file.asked.map(({ length }) => length)).toEqual([6, 65_536, 1, 5]);
+    expect(file.syncAttempts).toBe(0);
+  });
+
+  it.each(['EAGAIN', 'EBUSY'])('writes again 100 ms after %s, which may be for ever', code => {
+    jest.useFakeTimers();
+    const { file, output } = held();
+    output.write('one\n');
+    for (let times = 1; times < 4; times += 1) {
+      file.answer(failure(code));
+      output.write('more\n');
+      jest.advanceTimersByTime(99);
+      expect(file.asked).toHaveLength(times);
+      jest.advanceTimersByTime(1);
+      expect(file.asked).toHaveLength(times + 1);
+    }
+    file.answer(null);
+    expect(file.asked.slice(-2)).toEqual(['one\n', 'more\nmore\nmore\n']);
+    jest.useRealTimers();
+  });
+
+  it('writes at exit the rest of what the system did not take at once, and after it was busy', () => {
+    const { file, output } = held();
+    const pieces: string[] = [];
+    file.writeSync = data => {
+      pieces.push(data.toString());
+      if (pieces.length === 1) throw failure('EAGAIN');
+      return Math.min(2, data.length);
+    };
+    output.write('one\n');
+    output.write('two\n');
+    output.flushSync();
+    output.flushSync();
+    expect(pieces).toEqual(['two\n', 'two\n', 'o\n']);
+    output.write('three\n');
+    file.answer(null);
+    expect(file.asked).toEqual(['one\n', 'three\n']);
+  });
+
+  it('of the process is one, and the first thing to end', () => {
+    const before = process.listeners('exit');
+    const output = standardOutput();
+    const [first, ...others] = process.listeners('exit');
+    expect(others).toEqual(before);
+    expect(standardOutput()).toBe(output);
+    process.off('exit', first as () => void);
   });
 });

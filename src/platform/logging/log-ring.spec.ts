@@ -1,5 +1,4 @@
 import { describe, expect, it } from '@jest/globals';
-import { LogFollower } from './log-follower.js';
 import { LogRing } from './log-ring.js';
 
 const line = (text: string, level: 'info' | 'warn' = 'info') => ({ at: 1, level, text });
@@ -14,54 +13,55 @@ describe('LogRing', () => {
     expect(ring.last(10, 'warn')).toHaveLength(1);
   });
 
+  it('keeps as many lines as it is made for, the last ones first when few are asked for', () => {
+    const ring = new LogRing(2);
+    ring.add(line('a'));
+    ring.add(line('b'));
+    expect(ring.last(2).map(({ text }) => text)).toEqual(['a', 'b']);
+    expect(ring.last(1).map(({ text }) => text)).toEqual(['b']);
+    expect(ring.last(0)).toEqual([]);
+    ring.add(line('c'));
+    expect(ring.last(9).map(({ text }) => text)).toEqual(['b', 'c']);
+  });
+
+  it('tells of new lines, parsed, while somebody listens', () => {
+    const ring = new LogRing(9);
+    const heard: string[] = [];
+    ring.add('{"level":30,"msg":"before"}');
+    const listening = ring.added$.subscribe(({ text }) => void heard.push(text));
+    ring.add('{"level":30,"msg":"text"}');
+    ring.add(line('record'));
+    listening.unsubscribe();
+    ring.add('{"level":30,"msg":"after"}');
+    expect(heard).toEqual(['text', 'record']);
+    expect(ring.last(9).map(({ text }) => text)).toEqual(['before', 'text', 'record', 'after']);
+  });
+
+  it.each([
+    ['{"level":10,"msg":"m"}', 'trace', 'm'],
+    ['{"level":60,"msg":"m"}', 'fatal', 'm'],
+    ['{"level":35,"msg":"m"}', 'info', 'm'],
+    ['{"msg":5,"hostname":"h"}', 'info', ''],
+    ['{"msg":"  m","a":[1]}', 'info', 'm {"a":[1]}'],
+    ['{"msg"', 'info', '{"msg"'],
+    ['  text  \n', 'info', '  text'],
+    [`x${'y'.repeat(5000)}`, 'info', `x${'y'.repeat(2047)}`],
+    [`{"msg":"${'y'.repeat(5000)}"}`, 'info', 'y'.repeat(2048)],
+  ])('reads %s as %s: %s', (text, level, shown) => {
+    const ring = new LogRing(1);
+    const before = Date.now() / 1000;
+    ring.add(text);
+    const [read] = ring.last(1);
+    expect(read).toMatchObject({ level, text: shown });
+    expect(read!.at).toBeGreaterThanOrEqual(before);
+    expect(read!.at).toBeLessThanOrEqual(Date.now() / 1000);
+  });
+
   it('reads lines of pino: time, level, message and further fields', () => {
     const ring = new LogRing(3);
     ring.add('{"level":40,"time":1500,"pid":1,"role":"gateway","model":"m","msg":"slow"}\n');
     expect(ring.last(1)).toEqual([{ at: 1.5, level: 'warn', text: 'slow {"model":"m"}' }]);
     ring.add('no JSON\n');
     expect(ring.last(1)).toMatchObject([{ level: 'info', text: 'no JSON' }]);
-  });
-});
-
-describe('LogFollower', () => {
-  const events = (chunk: string) =>
-    chunk
-      .split('\n\n')
-      .filter(Boolean)
-      .map(event => event.slice('data: '.length));
-  const texts = (chunk: string) =>
-    events(chunk).map(event => (JSON.parse(event) as { text: string }).text);
-
-  it('sends what is kept, then what follows, of at least that level', () => {
-    const ring = new LogRing(10);
-    ring.add(line('early'));
-    ring.add(line('early warning', 'warn'));
-    const follower = new LogFollower(ring, { lines: 10, level: 'warn' }).setEncoding('utf8');
-    follower.read(0);
-    ring.add(line('late'));
-    ring.add('{"level":50,"msg":"late error"}');
-    expect(texts(follower.read() as string)).toEqual(['early warning', 'late error']);
-    follower.destroy();
-  });
-
-  it('drops lines that a slow reader leaves, says how many, and continues', () => {
-    const ring = new LogRing(10);
-    const follower = new LogFollower(ring, { lines: 10, level: 'trace' }).setEncoding('utf8');
-    follower.read(0);
-    for (let count = 0; count < 5000; count++) ring.add(line(`${count} ${'x'.repeat(1000)}`));
-    const seen: string[] = [];
-    for (
-      let chunk = follower.read() as string | null;
-      chunk;
-      chunk = follower.read() as string | null
-    )
-      seen.push(...texts(chunk));
-    const note = seen.at(-1)!;
-    const dropped = Number(/^(\d+) log lines were dropped/.exec(note)?.[1]);
-    expect(dropped).toBe(5000 - (seen.length - 1));
-    expect(dropped).toBeGreaterThan(3000);
-    ring.add(line('again'));
-    expect(texts(follower.read() as string)).toEqual(['again']);
-    follower.destroy();
   });
 });

@@ -1,5 +1,14 @@
-import { describe, expect, it } from '@jest/globals';
-import { mergedMetrics } from './metrics-server.js';
+import { describe, expect, it, jest } from '@jest/globals';
+import { register } from 'prom-client';
+import { freePort } from '../../../test/support/free-port.js';
+import { counterMetric } from './metric-provider.js';
+import {
+  allMetricsText,
+  mergedMetrics,
+  METRICS_CONTENT_TYPE,
+  ownMetricsText,
+  serveMetrics,
+} from './metrics-server.js';
 
 const FAMILY = '# HELP a_total What a is.\n# TYPE a_total counter';
 
@@ -15,5 +24,36 @@ describe('mergedMetrics', () => {
 
   it('is the one text there is when the other process does not answer', () => {
     expect(mergedMetrics([`${FAMILY}\na_total 1\n`, ''])).toBe(`${FAMILY}\na_total 1\n`);
+  });
+});
+
+describe('the server of metrics', () => {
+  it('answers GET /metrics alone, until it is closed', async () => {
+    const port = await freePort();
+    const close = await serveMetrics(port, '127.0.0.1');
+    const ask = (path: string, method = 'GET') =>
+      fetch(`http://127.0.0.1:${port}${path}`, { method });
+    for (let times = 0; times < 2; times++) {
+      const answer = await ask('/metrics');
+      expect([answer.status, answer.headers.get('content-type')]).toEqual([
+        ...[200, METRICS_CONTENT_TYPE],
+      ]);
+      expect(await answer.text()).toContain('\nprocess_cpu_seconds_total ');
+    }
+    expect([(await ask('/')).status, (await ask('/metrics', 'POST')).status]).toEqual([404, 404]);
+    const metrics = jest.spyOn(register, 'metrics').mockRejectedValue(new Error('broken'));
+    expect((await ask('/metrics')).status).toBe(500);
+    metrics.mockRestore();
+    await expect(serveMetrics(port, '127.0.0.1')).rejects.toMatchObject({ code: 'EADDRINUSE' });
+    await close();
+    await expect(ask('/metrics')).rejects.toThrow();
+  });
+
+  it('has the metrics of the table apart from those of the process', async () => {
+    counterMetric('file_storage_operations_total');
+    await allMetricsText();
+    const own = await ownMetricsText();
+    expect(own).toContain('# TYPE file_storage_operations_total counter');
+    expect(own).not.toContain('process_cpu_seconds_total');
   });
 });

@@ -58,6 +58,41 @@ describe('metrics.tenants', () => {
     expect(top.named).toEqual(['b', 'a']);
   });
 
+  it('off names nobody, and a list those of the list whoever sends', () => {
+    const off = labels('off');
+    send(off, 'a', 5);
+    expect([off.enabled, off.named, off.values]).toEqual([false, [], ['other']]);
+    const listed = labels(' a , b');
+    expect([listed.enabled, listed.values]).toEqual([true, ['a', 'b', 'other']]);
+  });
+
+  it('decides after a minute, by the requests of that minute; of two with as many the named one stays', () => {
+    const top = labels('top-1');
+    send(top, 'a', 2);
+    send(top, 'b', 2);
+    nowMs += 59_999;
+    send(top, 'b', 1);
+    expect(top.named).toEqual(['a']);
+    nowMs += 1;
+    send(top, 'c', 1);
+    expect(top.named).toEqual(['b']);
+    nowMs += 59_999;
+    send(top, 'b', 1);
+    nowMs += 1;
+    send(top, 'a', 1);
+    expect(top.named).toEqual(['b']);
+  });
+
+  it('counts 10,000 tenants in a minute, and those that it counts on and on', () => {
+    const top = labels('top-1');
+    for (let tenant = 0; tenant < 9999; tenant++) top.count(`t${tenant}`);
+    send(top, 'last', 2);
+    send(top, 'late', 5);
+    nowMs += 60_000;
+    top.count('t1');
+    expect(top.named).toEqual(['last']);
+  });
+
   it('never names more than N, whatever comes', () => {
     const steps = fc.array(
       fc.tuple(fc.integer({ min: 0, max: 30 }), fc.integer({ min: 0, max: 70_000 })),

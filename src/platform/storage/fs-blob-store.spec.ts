@@ -1,4 +1,4 @@
-import { readdir, rmdir, writeFile } from 'node:fs/promises';
+import { readdir, rmdir, stat, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { beforeEach, describe, expect, it } from '@jest/globals';
@@ -33,6 +33,51 @@ describe('what is still being written', () => {
 });
 
 const bytes = () => Readable.from([Buffer.from('bytes')]);
+
+describe('a blob', () => {
+  const read = async (key: string, range?: { from: number; to: number }) =>
+    Buffer.concat(await Array.fromAsync(store.read(key, range))).toString();
+  const keys = async (prefix: string) =>
+    (await Array.fromAsync(store.keys(prefix))).map(({ key }) => key).sort();
+
+  it('is a file of its user, with as many bytes as were written', async () => {
+    expect(await store.write('kept/a', bytes())).toBe(5);
+    expect((await stat(join(folder, 'kept/a'))).mode & 0o777).toBe(0o600);
+    expect([await read('kept/a'), await read('kept/a', { from: 1, to: 3 })]).toEqual([
+      ...['bytes', 'yte'],
+    ]);
+    expect([await store.size('kept/a'), await store.size('kept/b')]).toEqual([5, undefined]);
+    await expect(read('kept/b')).rejects.toThrow('There is no blob kept/b.');
+    await store.remove('kept/b');
+    expect(await store.write('empty', Readable.from([]))).toBe(0);
+  });
+
+  it('is found by the beginning of its key', async () => {
+    for (const key of ['kept/1/body', 'kept/10/body', 'kept/2', 'other'])
+      await store.write(key, bytes());
+    expect(await keys('kept/1')).toEqual(['kept/1/body', 'kept/10/body']);
+    expect(await keys('kept/1/')).toEqual(['kept/1/body']);
+    expect(await keys('k')).toEqual(['kept/1/body', 'kept/10/body', 'kept/2']);
+    expect(await keys('none/')).toEqual([]);
+  });
+
+  it('that could not be written leaves no draft; one that is as old as the limit stays', async () => {
+    const broken = Readable.from(
+      (async function* () {
+        yield await Promise.resolve(Buffer.from('x'));
+        throw new Error('the source broke');
+      })(),
+    );
+    await expect(store.write('kept/a', broken)).rejects.toThrow('the source broke');
+    expect(await readdir(join(folder, '.unfinished'))).toEqual([]);
+    const draft = join(folder, '.unfinished', 'draft');
+    await writeFile(draft, 'x');
+    await utimes(draft, 1000, 1000);
+    expect(await store.removeDrafts(1_000_000)).toBe(0);
+    expect(await store.removeDrafts(1_000_001)).toBe(1);
+    expect(await readdir(join(folder, '.unfinished'))).toEqual([]);
+  });
+});
 
 describe('the folders of blobs', () => {
   it('go with the last blob in them, and stay while there is another', async () => {

@@ -16,12 +16,15 @@ const shown = (lines: readonly FileLine[]) =>
 
 describe('LineSplitter', () => {
   it('cuts at LF and CRLF, reports byte offsets, and takes a last line without a break', () => {
-    for (const lines of splits('ä\r\n\nbc'))
+    for (const lines of splits('ä\r\n\nbc')) {
       expect(shown(lines)).toEqual([
         [0, 2, 'ä'],
         [4, 0, ''],
         [5, 2, 'bc'],
       ]);
+      expect(lines.map(({ hasBreak }) => hasBreak)).toEqual([true, true, false]);
+    }
+    expect(splits('a').flat()).toHaveLength(2);
   });
 
   it('leaves a byte order mark out of the first line, and only of it', () => {

@@ -1,6 +1,14 @@
+import { statfsSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { DatabaseSync } from 'node:sqlite';
 import { describe, expect, it } from '@jest/globals';
-import { isOutage } from './storage-problems.js';
+import {
+  checkKey,
+  freeBytes,
+  isOutage,
+  orStorageProblem,
+  storageProblem,
+} from './storage-problems.js';
 
 const thrownBy = (work: () => unknown): unknown => {
   try {
@@ -14,7 +22,50 @@ const thrownBy = (work: () => unknown): unknown => {
 const withFields = (fields: object, message = 'x'): Error =>
   Object.assign(new Error(message), fields);
 
+describe('a failure of a disk or a blob store', () => {
+  it.each(['ENOSPC', 'EDQUOT', 'EFBIG'])('%s is a full one, with the place', async code => {
+    const cause = withFields({ code });
+    const full = {
+      code: 'storage_full',
+      message: expect.stringContaining('in the bucket.'),
+      cause,
+    };
+    expect(storageProblem(cause, 'the bucket')).toMatchObject(full);
+    await expect(orStorageProblem(Promise.reject(cause), 'the bucket')).rejects.toMatchObject(full);
+  });
+
+  it('is one that does not answer otherwise; what says what it means stays', async () => {
+    const cause = withFields({ code: 'EIO' });
+    expect(storageProblem(cause)).toMatchObject({ code: 'storage_unavailable', cause });
+    const known = storageProblem(cause);
+    expect(storageProblem(known)).toBe(known);
+    expect(await orStorageProblem(Promise.resolve(7))).toBe(7);
+  });
+
+  it('is foreseen by the free bytes of a folder', async () => {
+    const [bytes, { bavail, bsize }] = [await freeBytes(tmpdir()), statfsSync(tmpdir())];
+    expect(Math.abs(bytes / (bavail * bsize) - 1)).toBeLessThan(0.5);
+  });
+});
+
+describe('the key of a blob', () => {
+  it('has 200 characters at most', () => {
+    expect(checkKey('x'.repeat(200))).toBe('x'.repeat(200));
+    expect(() => checkKey('x'.repeat(201))).toThrow('Not a blob key');
+    expect(() => checkKey('../x')).toThrow('Not a blob key: "../x".');
+  });
+});
+
 describe('isOutage', () => {
+  it('is no text and no nothing', () => {
+    for (const none of ['connection terminated', null, undefined])
+      expect(isOutage(none)).toBe(false);
+  });
+
+  it('is what the SDK of S3 marks as a fault', () => {
+    expect(isOutage(withFields({ $fault: 'server' }))).toBe(true);
+  });
+
   it.each([
     ['a disk that is full', { code: 'ENOSPC' }],
     ['a server that refuses', { code: 'ECONNREFUSED' }],

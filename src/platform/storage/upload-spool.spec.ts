@@ -1,4 +1,4 @@
-import { mkdir, open, readdir, stat, writeFile } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, stat, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { beforeEach, describe, expect, it, beforeAll } from '@jest/globals';
@@ -47,6 +47,40 @@ describe('an upload', () => {
     })();
     await expect(spool.store(broken)).rejects.toThrow('the client left');
     expect(await files()).toEqual([]);
+  });
+});
+
+describe('the file of an upload', () => {
+  const handles: FileHandle[] = [];
+  const create = async () => {
+    handles.push(await open(join(dir, 'upload'), 'wx', 0o600));
+    return handles.at(-1)!;
+  };
+
+  it('is closed, and the first 64 KiB are at hand', async () => {
+    const upload = await spooled(pieces(40_000, 40_000), join(dir, 'upload'), 0, create);
+    expect([upload.size, upload.head.length, handles.at(-1)!.fd]).toEqual([80_000, 40_000, -1]);
+    await upload.dispose();
+    const whole = await spooled(pieces(80_000), join(dir, 'upload'), 79_999, create);
+    expect(whole.head).toEqual(Buffer.alloc(65_536, 1));
+  });
+
+  it('is closed and gone when it cannot be finished', async () => {
+    const broken = (async function* () {
+      yield await Promise.resolve(Buffer.alloc(500));
+      throw new Error('the client left');
+    })();
+    const stored = spooled(broken, join(dir, 'upload'), 0, create);
+    await expect(stored).rejects.toThrow('the client left');
+    expect([handles.at(-1)!.fd, await readdir(dir)]).toEqual([-1, ['spool']]);
+  });
+
+  it('lies in a folder of its user, and is gone without complaint when somebody removed it', async () => {
+    expect((await stat(join(dir, 'spool'))).mode & 0o777).toBe(0o700);
+    const upload = await spool.store(pieces(500));
+    await unlink(upload.path!);
+    await upload.dispose();
+    expect(upload.path).toBeUndefined();
   });
 });
 

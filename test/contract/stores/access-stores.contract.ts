@@ -106,6 +106,22 @@ export function accessStoresContract(fresh: () => Promise<AccessStores>): void {
       });
     });
 
+    it('are changed until they are revoked; the last use of one does not go back', async () => {
+      await keys.create(aKey('a', { expiresAtMs: NOW_MS + 9 }));
+      const before = await others.version();
+      expect(await keys.update('a', { name: 'other', expiresAtMs: null })).toBe(true);
+      expect(await others.find('a')).toEqual(aKey('a', { name: 'other' }));
+      expect(await others.live()).toHaveLength(1);
+      expect(await keys.update('none', { name: 'x' })).toBe(false);
+      await keys.markUsed([], NOW_MS);
+      for (const atMs of [NOW_MS + 5, NOW_MS + 4]) await keys.markUsed(['a'], atMs);
+      await keys.revoke('a', NOW_MS);
+      expect(await keys.update('a', { name: 'late' })).toBe(false);
+      expect(await others.find('a')).toMatchObject({ name: 'other', lastUsedAtMs: NOW_MS + 5 });
+      expect(await others.version()).toBe(before + 2);
+      expect(await others.countLive()).toBe(0);
+    });
+
     it('keep ended sessions for others, those that ended since an instant, until they would have expired', async () => {
       const session = (digit: string, endedAtMs: number, expiresAtMs: number) => ({
         sha256: digit.repeat(64),

@@ -173,6 +173,20 @@ export function jobStoreContract(fresh: () => Promise<JobStores>): void {
     });
   });
 
+  it('keeps its status with a change that has none; counts come with their usage or without any', async () => {
+    const { id, epoch } = await inProgress({ webhook: { url: 'https://example.com' } });
+    const counts = { total: 5, completed: 2, failed: 1 };
+    const usage = { inputTokens: 3, outputTokens: 2, cachedTokens: 1, reasoningTokens: 0 };
+    await claims.update(id, epoch, { counts, usage }, NOW_MS + 5);
+    await claims.update(id, epoch, { outputFileId: 'file-o' }, NOW_MS + 6);
+    const found = await jobs.find(TENANT, id);
+    expect(found).toMatchObject({ status: 'in_progress', counts, usage, outputFileId: 'file-o' });
+    expect(found!.reachedAtMs).toEqual({ in_progress: NOW_MS + 1 });
+    await claims.update(id, epoch, { counts }, NOW_MS + 7);
+    expect(await jobs.find(TENANT, id)).not.toHaveProperty('usage');
+    expect(await outbox.claim(NOW_MS + 9, 1, 10)).toEqual([]);
+  });
+
   it('refuses an illegal move', async () => {
     const { id, epoch } = await inProgress();
     await expect(claims.update(id, epoch, { status: 'completed' }, NOW_MS)).rejects.toThrow(

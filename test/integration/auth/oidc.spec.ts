@@ -1,9 +1,7 @@
 import { once } from 'node:events';
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from '@jest/globals';
+import { afterAll, beforeAll, describe, expect, it } from '@jest/globals';
 import { UnsecuredJWT } from 'jose';
 import { WebSocket } from 'ws';
-import { IssuerTokens } from '../../../src/platform/auth/issuer-tokens.js';
-import { settingsFrom } from '../../../src/platform/config/settings.js';
 import { OidcIssuer } from '../../support/oidc-issuer.js';
 import { RealtimeClient } from '../../support/realtime-client.js';
 import { errorOf, expectError, GatewayRig } from '../api/gateway-rig.js';
@@ -174,62 +172,5 @@ describe('a gateway whose issuer does not answer', () => {
     expect((await ask(key)).status).toBe(200);
     expect((await errorOf(ask('sk-wrong'))).code).toBe('invalid_api_key');
     await rig.close();
-  });
-});
-
-describe('the keys of an issuer', () => {
-  let issuer: OidcIssuer;
-  let nowMs: number;
-  let tokens: IssuerTokens;
-
-  beforeEach(async () => {
-    issuer = await OidcIssuer.start();
-    nowMs = 0;
-    tokens = new IssuerTokens(settingsFrom(settingsOf(issuer)).auth, () => nowMs);
-  });
-  afterEach(() => issuer[Symbol.asyncDispose]());
-
-  const verify = async (claims: object = ALL) =>
-    tokens.principalOf(await issuer.token({ claims: { ...ALL, ...claims } }));
-  const fetches = () => issuer.requests.filter(path => path === '/keys').length;
-
-  it('are fetched once for many tokens', async () => {
-    await Promise.all(Array.from({ length: 20 }, () => verify()));
-    expect(fetches()).toBe(1);
-  });
-
-  it('are fetched again for a key that is not known, at most every 30 s', async () => {
-    await verify();
-    await issuer.rotate('ES256');
-    await expect(verify()).rejects.toMatchObject({ code: 'invalid_api_key' });
-    expect(fetches()).toBe(1);
-    nowMs = 30_000;
-    expect(await verify()).toMatchObject({ keyId: 'oidc:alice', tenant: 'acme' });
-    expect(fetches()).toBe(2);
-  });
-
-  it('are refreshed after 10 minutes, and used for an hour while the issuer is away', async () => {
-    await verify();
-    nowMs = 600_000;
-    await verify();
-    expect(fetches()).toBe(2);
-    issuer.away = true;
-    nowMs = 600_000 + 3_599_000;
-    expect(await verify()).toMatchObject({ tenant: 'acme' });
-    nowMs = 600_000 + 3_600_000;
-    await expect(verify()).rejects.toMatchObject({ code: 'issuer_unavailable' });
-    issuer.away = false;
-    await expect(verify()).rejects.toMatchObject({ code: 'issuer_unavailable' });
-    nowMs += 30_000;
-    expect(await verify()).toMatchObject({ tenant: 'acme' });
-  });
-
-  it.each([
-    ['of another issuer', { issuer: 'https://other.example' }],
-    ['without the address of the keys', { jwks_uri: undefined }],
-    ['with keys in the network of the gateway', { jwks_uri: 'http://127.0.0.1:1/keys' }],
-  ])('are not taken from a discovery document %s', async (_, document) => {
-    issuer.document = document;
-    await expect(verify()).rejects.toMatchObject({ code: 'issuer_unavailable' });
   });
 });
