@@ -2,9 +2,7 @@ import { appendFileSync, readdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { temporaryFolder } from '../../../test/support/temporary-folder.js';
-import { JobProgress } from './job-progress.js';
 import { ResultLog } from './result-log.js';
-import { decodeHead, encodeRecord } from './result-segments.js';
 
 const usage = { inputTokens: 3, outputTokens: 2, cachedTokens: 1, reasoningTokens: 0 };
 const result = (index: number, kind: 'O' | 'E' = 'O') => ({
@@ -12,17 +10,6 @@ const result = (index: number, kind: 'O' | 'E' = 'O') => ({
   kind,
   usage,
   line: `{"custom_id":"${index}"}`,
-});
-
-describe('the progress of a job', () => {
-  it('counts the first result of a line only, and none beyond its lines', () => {
-    const progress = new JobProgress(2);
-    progress.record(result(1));
-    progress.record(result(1, 'E'));
-    expect(progress.counts).toEqual({ total: 2, completed: 1, failed: 0 });
-    expect(progress.usage).toEqual(usage);
-    expect(() => progress.record(result(2))).toThrow(RangeError);
-  });
 });
 
 describe('the result log', () => {
@@ -119,24 +106,5 @@ describe('the result log', () => {
     expect(failures).toHaveLength(1);
     expect(log.progress.done).toBe(0);
     await log.close();
-  });
-});
-
-describe('a record', () => {
-  it('reads index, kind, usage and where its line starts; anything else is none', () => {
-    const bytes = encodeRecord(result(12)).subarray(0, -1);
-    expect(decodeHead(bytes)).toEqual({
-      index: 12,
-      kind: 'O',
-      usage,
-      lineStart: '12 O 3/2/1/0 '.length,
-    });
-    expect(decodeHead(encodeRecord({ index: 3, kind: 'E', line: '{}' }).subarray(0, -1))).toEqual({
-      index: 3,
-      kind: 'E',
-      lineStart: 6,
-    });
-    for (const text of ['', '12 O - {"a":1', '12 X - {}', 'x O - {}', '12 O {}'])
-      expect(decodeHead(Buffer.from(text))).toBeUndefined();
   });
 });

@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { type JobClaims } from '../../platform/database/job-claims.js';
 import { JobLease, LeaseLost } from './job-lease.js';
-import { JobStop } from './job-stop.js';
 
 const LEASE_MS = 900;
 const job = { id: 'batch_1', status: 'in_progress', reachedAtMs: {} } as unknown as BatchJob;
@@ -95,17 +94,5 @@ describe('JobLease', () => {
     const held = lease();
     await expect(held.update({ status: 'finalizing' })).rejects.toThrow(LeaseLost);
     expect(held.isLost).toBe(true);
-  });
-});
-
-describe('JobStop', () => {
-  it('keeps the strongest reason and reports each change', () => {
-    const stop = new JobStop();
-    const heard: string[] = [];
-    stop.listen(reason => heard.push(reason));
-    for (const reason of ['expired', 'cancelled', 'expired', 'shutdown', 'lost', 'failed'] as const)
-      stop.request(reason);
-    expect(heard).toEqual(['expired', 'cancelled', 'shutdown', 'lost']);
-    expect([stop.reason, stop.handsOver]).toEqual(['lost', true]);
   });
 });
