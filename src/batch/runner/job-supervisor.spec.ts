@@ -123,6 +123,7 @@ const advance = (ms: number) => jest.advanceTimersByTimeAsync(ms);
 describe('a supervised batch', () => {
   it('counts as open until it ends, and is measured', async () => {
     const { supervised, supervise, events, works, folder } = supervisor(ends('completed', 2000));
+    await advance(1000);
     const ending = supervise();
     await advance(1);
     expect([supervised.size, supervised.works]).toEqual([1, works]);
