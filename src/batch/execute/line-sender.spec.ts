@@ -75,6 +75,12 @@ describe('verdictOn', () => {
     ).toBeUndefined();
   });
 
+  it('never takes a refused connection as the fault of the line', () => {
+    const refused = { kind: 'transport', cause: 'refused', message: '' } as const;
+    const again = { kind: 'again', tried: context.tried, afterMs: 0 };
+    expect(verdictOn(refused, { ...context, isProbe: true })).toEqual(again);
+  });
+
   it('settles when the deadline comes before the next attempt', () => {
     expect(verdictOn({ ...answer(429), retryAfterMs: 5000 }, context)).toBeUndefined();
   });
@@ -125,7 +131,7 @@ describe('an attempt at a line', () => {
       { save: () => Promise.resolve({ id: 'file-9' }) } as unknown as ResultFiles,
       {
         attempted: (model: string, seconds: number) =>
-          events.push(`attempted ${model} ${seconds >= 0 && seconds < 60}`),
+          events.push(`attempted ${model} ${seconds >= 0 && seconds * 1000 < performance.now()}`),
         retried: (model: string, reason: string) => events.push(`retried ${model} ${reason}`),
         settled: (model: string, isGood: boolean, used?: object) =>
           events.push(`settled ${model} ${isGood} ${JSON.stringify(used)}`),

@@ -79,6 +79,14 @@ describe('TargetGate', () => {
     expect(limit.slots).toBe(1);
   });
 
+  it('is not cut by an answer that is late, after good ones', () => {
+    const limit = gateOf(4);
+    limit.overloaded(0);
+    times(2, () => limit.succeeded());
+    limit.overloaded(0);
+    expect(limit.slots).toBe(3);
+  });
+
   it('is cut anew by each answer while it has one slot: none of another line is due', () => {
     const limit = gateOf(2);
     times(3, () => limit.overloaded(0));
