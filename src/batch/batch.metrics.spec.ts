@@ -55,8 +55,7 @@ describe('metrics of the processor', () => {
       working(NOW + 41_000, performance.now() - 100),
       { lease: { job: job() } },
     ];
-    const backlog = () =>
-      Promise.resolve({ byStatus: { validating: 2, completed: 7 }, ...age });
+    const backlog = () => Promise.resolve({ byStatus: { validating: 2, completed: 7 }, ...age });
     return Test.createTestingModule({
       providers: [
         ...BATCH_METRICS,

@@ -112,7 +112,6 @@ interface Attempt {
   readonly signal: AbortSignal;
 }
 
-
 const GOOD = { kind: 'O', line: '{}' };
 
 /** A claimed batch and the service that sends its lines, as the test answers them. */

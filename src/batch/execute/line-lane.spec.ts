@@ -98,6 +98,17 @@ describe('the lines of a model', () => {
     expect(lane(0).nextDueMs(5)).toBe(Infinity);
   });
 
+  it('are behind those of which one of two still has no answer', () => {
+    const [first, behind] = [lane(2), lane(1)];
+    behind.goAfter([first]);
+    for (let taken = 0; taken < 2; taken++) first.take(0);
+    const held = [0, 1].map(() => {
+      first.ended();
+      return behind.isBehind(0);
+    });
+    expect(held).toEqual([true, false]);
+  });
+
   it('are behind none by default', () => {
     expect(lane(1).isBehind(0)).toBe(false);
     const [empty, behind] = [lane(0), lane(1)];

@@ -29,6 +29,7 @@ describe('lineUsage', () => {
         },
       }),
     ).toEqual({ inputTokens: 0, outputTokens: 4, cachedTokens: 1, reasoningTokens: 2 });
+    expect(lineUsage({ usage: { prompt_tokens: 0 } })).toMatchObject({ inputTokens: 0 });
     for (const tokens of [-1, 0.5, '3', null])
       expect(lineUsage({ usage: { prompt_tokens: tokens } })).toBeUndefined();
     for (const body of [null, 'text', {}, { usage: { type: 'duration', seconds: 3 } }])

@@ -93,7 +93,8 @@ describe('an attempt at a line', () => {
     ...{ kind: 'answer', status: 200, contentType, requestId: 'r' },
     body: Buffer.from(typeof body === 'string' ? body : JSON.stringify(body)),
   });
-  const status = (code: number, more: object = {}) => ({ ...good({}), status: code, ...more }) as Answer;
+  const status = (code: number, more: object = {}) =>
+    ({ ...good({}), status: code, ...more }) as Answer;
   const lost = (cause: 'refused' | 'lost' | 'timeout') =>
     ({ kind: 'transport', cause, message: 'no answer' }) as const;
 
@@ -250,7 +251,11 @@ describe('an attempt at a line', () => {
     it.each<[string, Answer, { slots: number; answers: number; isClosed: boolean }]>([
       ['good', good(), { slots: 10, answers: 1, isClosed: false }],
       ['busy', status(429), { slots: 5, answers: 1, isClosed: false }],
-      ['busy for a while', status(429, { retryAfterMs: 60_000 }), { slots: 5, answers: 1, isClosed: true }],
+      [
+        'busy for a while',
+        status(429, { retryAfterMs: 60_000 }),
+        { slots: 5, answers: 1, isClosed: true },
+      ],
       ['failing', status(500), { slots: 5, answers: 1, isClosed: false }],
       ['wrong', status(499), { slots: 10, answers: 1, isClosed: false }],
       ['too late', lost('timeout'), { slots: 5, answers: 0, isClosed: false }],

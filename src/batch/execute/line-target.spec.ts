@@ -201,13 +201,23 @@ describe('LineTarget', () => {
     ['past its window', {}, { expiresAtMs: 0 }, []],
     ['within its window', {}, { expiresAtMs: Infinity }, ['x-switchyard-window-ms']],
     ['of a trace', {}, { traceparent: TRACE }, ['x-switchyard-trace-link']],
-    ['to another server', { fetchesFileUrl: false }, { expiresAtMs: Infinity, traceparent: TRACE }, []],
-  ])('says what only the gateway knows, in the headers of a line %s', async (_, more, owner, names) => {
-    const { headers } = await arrived(more, owner);
-    const known = Object.keys(headers).filter(name => /switchyard|trace|authorization/.test(name));
-    expect(known).toEqual(names);
-    if (names.length > 0) expect(headers[names[0]!]).toMatch(/^(604800000|00-0af.*)$/);
-  });
+    [
+      'to another server',
+      { fetchesFileUrl: false },
+      { expiresAtMs: Infinity, traceparent: TRACE },
+      [],
+    ],
+  ])(
+    'says what only the gateway knows, in the headers of a line %s',
+    async (_, more, owner, names) => {
+      const { headers } = await arrived(more, owner);
+      const known = Object.keys(headers).filter(name =>
+        /switchyard|trace|authorization/.test(name),
+      );
+      expect(known).toEqual(names);
+      if (names.length > 0) expect(headers[names[0]!]).toMatch(/^(604800000|00-0af.*)$/);
+    },
+  );
 
   it.each([
     ['/base', '/base/v1/chat/completions'],

@@ -114,7 +114,10 @@ describe('the result log of a batch with blobs in S3', () => {
       yield await Promise.resolve(Buffer.from('copy'));
     });
     await shipping.restore(work);
-    expect(paths.map(path => readFileSync(path, 'utf8'))).toEqual(['mine, and longer', 'mine, too']);
+    expect(paths.map(path => readFileSync(path, 'utf8'))).toEqual([
+      'mine, and longer',
+      'mine, too',
+    ]);
     expect([readdirSync(work.folder.results).length, counts]).toEqual([2, ['retrieve success']]);
   });
 

@@ -50,7 +50,11 @@ describe('the targets file', () => {
     ['5m', '250ms', { requestTimeoutMs: 250 }],
     ['5m', '1.5s', { requestTimeoutMs: 1500 }],
     ['request_timeout', 'tls_ca_cert_file: c, request_timeout', { tls: { caCertFile: 'c' } }],
-    ['request_timeout', 'tls_client_cert_file: c, request_timeout', { tls: { clientCertFile: 'c' } }],
+    [
+      'request_timeout',
+      'tls_client_cert_file: c, request_timeout',
+      { tls: { clientCertFile: 'c' } },
+    ],
     ['request_timeout', 'tls_client_key_file: k, request_timeout', { tls: { clientKeyFile: 'k' } }],
   ])('has for %s: %s', (before, after, expected) => {
     const targets = read(
@@ -59,7 +63,10 @@ describe('the targets file', () => {
     if (targets.kind !== 'global') throw new Error('not global');
     const { target } = targets;
     expect(target).toMatchObject({ ...expected, urls: ['http://a:1', 'http://b'] });
-    expect([target.fetchesFileUrl, target.authorization({ tenant: 't' })]).toEqual([false, undefined]);
+    expect([target.fetchesFileUrl, target.authorization({ tenant: 't' })]).toEqual([
+      false,
+      undefined,
+    ]);
     expect(target.tls.insecureSkipVerify).toBe(false);
   });
 
@@ -138,7 +145,11 @@ describe('the slots of a model', () => {
     );
     const gate = resolver.gateOf('m');
     gate.acquire();
-    expect([gate.slots, resolver.gateOf('m'), resolver.gateOf('n') === gate]).toEqual([3, gate, false]);
+    expect([gate.slots, resolver.gateOf('m'), resolver.gateOf('n') === gate]).toEqual([
+      3,
+      gate,
+      false,
+    ]);
     expect([...resolver.inFlight()]).toEqual([
       { model: 'm', inFlight: 1 },
       { model: 'n', inFlight: 0 },
@@ -162,7 +173,12 @@ describe('the gateway as the target', () => {
   const keyOf = ({ authorization }: LineTarget['spec']) => authorization({ tenant: 't' });
 
   it.each([
-    ['of its setting', { 'batch.gateway_url': 'http://a, http://b' }, link, ['http://a', 'http://b']],
+    [
+      'of its setting',
+      { 'batch.gateway_url': 'http://a, http://b' },
+      link,
+      ['http://a', 'http://b'],
+    ],
     ['of the gateway that started it', {}, link, ['http://gateway:1']],
     ['that this machine listens at', { 'server.port': 9 }, undefined, ['http://127.0.0.1:9']],
   ])('is called at the address %s', (_, values, given, urls) => {
@@ -170,7 +186,11 @@ describe('the gateway as the target', () => {
   });
 
   it('gets each line as often, and after such pauses, as the settings say', () => {
-    const values = { 'batch.attempts': 4, 'batch.backoff_min_ms': 20, 'batch.request_timeout_ms': 7 };
+    const values = {
+      'batch.attempts': 4,
+      'batch.backoff_min_ms': 20,
+      'batch.request_timeout_ms': 7,
+    };
     expect(targetOf(values)).toMatchObject({
       ...{ requestTimeoutMs: 7, retries: { attempts: 4, initialMs: 20, maxMs: 1200 } },
       ...{ tls: { insecureSkipVerify: false }, fetchesFileUrl: true },

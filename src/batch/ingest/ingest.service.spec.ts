@@ -15,7 +15,12 @@ import { type JobTraces } from '../observe/job-traces.js';
 import { type JobMetrics } from '../observe/job.metrics.js';
 import { IngestService, modelMapOf } from './ingest.service.js';
 
-const NAMES = { id: 'batch_1', tenant: 't', inputFileId: 'file_1', endpoint: '/v1/chat/completions' };
+const NAMES = {
+  id: 'batch_1',
+  tenant: 't',
+  inputFileId: 'file_1',
+  endpoint: '/v1/chat/completions',
+};
 
 interface Given {
   readonly pieces?: Iterable<Buffer>;
@@ -54,7 +59,8 @@ async function ingest(given: Given) {
   const work = { lease, folder, writer: 'w' } as unknown as ClaimedJob;
   const prepare = () => service.prepare(work);
   const prepared = await prepare().catch((error: unknown) => error as Error);
-  const problems = prepared instanceof Error ? prepared : 'problems' in prepared && prepared.problems;
+  const problems =
+    prepared instanceof Error ? prepared : 'problems' in prepared && prepared.problems;
   const codes = Array.isArray(problems) ? problems.map(({ code }) => code as string) : problems;
   return { folder, prepare, prepared, codes, counts, built };
 }
@@ -71,7 +77,10 @@ describe('ingestion', () => {
     const { folder, prepared, built, counts, prepare } = await ingest({ pieces, settings });
     expect(prepared).toMatchObject({ plan: { total: 4, firstRejected: 3 } });
     expect(await readFile(folder.input, 'utf8')).toBe(text);
-    expect(JSON.parse(await readFile(folder.owner, 'utf8'))).toEqual({ tenant: 't', id: 'batch_1' });
+    expect(JSON.parse(await readFile(folder.owner, 'utf8'))).toEqual({
+      tenant: 't',
+      id: 'batch_1',
+    });
     const rejected = (await readFile(folder.rejected, 'utf8')).trim().split('\n');
     expect(rejected.map(line => (JSON.parse(line) as { custom_id: string }).custom_id)).toEqual([
       'bad',

@@ -136,7 +136,11 @@ describe('InputCheck', () => {
     const lines = [line('a'), 'no json', line('b', 'n'), line('c')];
     const { entries, rejected, problems } = check(lines.join('\n'), { lenient: true });
     const offsets = [0, 1, 2, 3].map(at => lines.slice(0, at).join('\n').length + (at ? 1 : 0));
-    const entry = (at: number) => ({ offset: offsets[at], length: lines[at]!.length, prefixHash: 0 });
+    const entry = (at: number) => ({
+      offset: offsets[at],
+      length: lines[at]!.length,
+      prefixHash: 0,
+    });
     expect([...entries]).toEqual([
       ['m', [entry(0), entry(3)]],
       ['n', [entry(2)]],

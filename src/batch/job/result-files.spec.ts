@@ -96,7 +96,12 @@ async function harness(job: object = {}, isLost = false) {
       return Promise.resolve(true);
     },
     madeFor: (_id: string, { limit, after = '' }: { limit: number; after?: string }) =>
-      Promise.resolve([...rows.keys()].sort().filter(id => id > after).slice(0, limit)),
+      Promise.resolve(
+        [...rows.keys()]
+          .sort()
+          .filter(id => id > after)
+          .slice(0, limit),
+      ),
     removeFor: (_: object, ids: readonly string[]) => {
       removals.push(ids.length);
       for (const id of ids) rows.delete(id);
@@ -113,7 +118,12 @@ async function harness(job: object = {}, isLost = false) {
   const lease = { job: { id: 'batch_1', tenant: 't', ...job }, epoch: 3 };
   const work = { lease } as unknown as ClaimedJob;
   const save = (id?: string) =>
-    results.save(lease as unknown as JobClaim, 'a.wav', () => Readable.from([Buffer.from('RIFF')]), id);
+    results.save(
+      lease as unknown as JobClaim,
+      'a.wav',
+      () => Readable.from([Buffer.from('RIFF')]),
+      id,
+    );
   const log = await ResultLog.open(temporaryFolder(), 1, 9);
   return { files: blobs, rows, removals, results, work, save, log };
 }

@@ -43,7 +43,9 @@ describe('the files of a result log', () => {
       ...['0000000005-0000.log', '0000000005-0001.log'],
       ...['0000000006-0000.log', '0000000005-0002.log'],
     ]);
-    expect(readdirSync(folder).sort()).toEqual(names.map(name => name.replace('log', 'seal')).sort());
+    expect(readdirSync(folder).sort()).toEqual(
+      names.map(name => name.replace('log', 'seal')).sort(),
+    );
   });
 
   it('keep what was complete when they were sealed, in the order of writing', async () => {

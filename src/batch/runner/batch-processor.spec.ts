@@ -201,7 +201,9 @@ describe('work folders of earlier processors', () => {
       'unknown: cleaned_up',
       'unknown: kept',
     ]);
-    const left = ['ended', 'gone', 'open-1', 'open-2', 'torn'].filter(id => existsSync(join(jobs, id)));
+    const left = ['ended', 'gone', 'open-1', 'open-2', 'torn'].filter(id =>
+      existsSync(join(jobs, id)),
+    );
     expect(left).toEqual(['open-1', 'open-2']);
   });
 

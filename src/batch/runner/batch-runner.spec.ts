@@ -44,7 +44,10 @@ const LINE_BYTES = lineOf(0).length;
 async function folderWith(lines: number, rejected: number): Promise<JobFolder> {
   const folder = new JobFolder(temporaryFolder(), 'batch_1');
   await folder.make();
-  await writeFile(folder.input, Array.from({ length: lines }, (_, at) => `${lineOf(at)}\n`).join(''));
+  await writeFile(
+    folder.input,
+    Array.from({ length: lines }, (_, at) => `${lineOf(at)}\n`).join(''),
+  );
   const invalid = Array.from({ length: rejected }, (_, at) => `{"rejected":${at}}\n`);
   if (rejected > 0) await writeFile(folder.rejected, invalid.join(''));
   return folder;
@@ -73,7 +76,13 @@ async function claimed(given: Case) {
     ended: () => void events.push('ended'),
   };
   const { problems } = given;
-  const work = { lease, folder, stop: new JobStop(), writer: 'w', problems } as unknown as ClaimedJob;
+  const work = {
+    lease,
+    folder,
+    stop: new JobStop(),
+    writer: 'w',
+    problems,
+  } as unknown as ClaimedJob;
   let first = 0;
   const plans = Object.entries(models).map(([model, lines]) => {
     const start = first;
@@ -161,11 +170,7 @@ describe('a batch', () => {
     [{ windowMs: -1 }, 'expired', ['expired']],
     [{ reason: 'shutdown' }, 'handed_over', ['in_progress']],
     [{ stopped: 'lost' }, 'handed_over', []],
-    [
-      { outcomes: ['cancelling'], answered: 2 },
-      'cancelled',
-      ['in_progress', 'cancelled'],
-    ],
+    [{ outcomes: ['cancelling'], answered: 2 }, 'cancelled', ['in_progress', 'cancelled']],
     [
       { status: 'in_progress', outcomes: ['cancelling'], answered: 2 },
       'cancelled',

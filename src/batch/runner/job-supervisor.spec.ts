@@ -221,10 +221,13 @@ describe('a batch that cannot be run', () => {
 
   it('ends as failed, with the results that it has, for any other error', async () => {
     const seen: unknown[] = [];
-    const { supervise, works } = supervisor(fails(() => new TypeError('bug')), async work => {
-      seen.push(work.stop.reason);
-      return ends('failed')(work);
-    });
+    const { supervise, works } = supervisor(
+      fails(() => new TypeError('bug')),
+      async work => {
+        seen.push(work.stop.reason);
+        return ends('failed')(work);
+      },
+    );
     const ending = supervise();
     await advance(1000);
     expect([await ending, seen]).toEqual(['failed', ['failed']]);
@@ -253,7 +256,11 @@ describe('a batch that cannot be run', () => {
   );
 
   it.each<[string, string, (work: ClaimedJob, its: JobSupervisor) => void]>([
-    ['its lease is lost', 'lease_lost', ({ lease }) => void lease.update({}).catch(() => undefined)],
+    [
+      'its lease is lost',
+      'lease_lost',
+      ({ lease }) => void lease.update({}).catch(() => undefined),
+    ],
     ['the processor stops', 'guard_shutdown', (_, its) => its.stop()],
     ['it is preempted', 'preempted', ({ stop }) => stop.request('preempted')],
   ])('is handed over as it is when %s', async (_, reason, happens) => {
@@ -322,7 +329,8 @@ describe('a batch whose stores do not recover', () => {
     ['after its run has ended', (_, { stop }) => stop.request('shutdown')],
   ])('is left to others %s', async (_, happens) => {
     const { supervise, supervised, runner, works, store } = supervisor(
-      ({ stop }) => new Promise(next => stop.listen(reason => reason === 'shutdown' && next('failed'))),
+      ({ stop }) =>
+        new Promise(next => stop.listen(reason => reason === 'shutdown' && next('failed'))),
     );
     store.update = () => Promise.resolve('lost');
     void supervise('batch_1', 't', -FINALIZE_MS);
