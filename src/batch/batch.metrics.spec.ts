@@ -91,6 +91,7 @@ describe('metrics of the processor', () => {
     ['takes longer', {}, NOW + 39_999, 1],
     ['has no rate yet', { doneAtStart: 20 }, NOW, 0],
     ['has a rate of its own lines only', { doneAtStart: 10 }, NOW + 79_999, 1],
+    ['has answered one line', { doneAtStart: 19 }, NOW + 799_999, 1],
     ['began at this instant', { startedMs: NOW }, NOW - 1, 0],
     ['began before', { startedMs: NOW - 20 }, NOW + 79, 1],
   ])('that %s is at risk, or not: %j', async (_, running, expiresAtMs, atRisk) => {

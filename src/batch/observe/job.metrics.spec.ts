@@ -47,24 +47,26 @@ describe('what a processor counts', () => {
     const counted = jobMetrics();
     counted.ended(job(), 'completed', 1);
     counted.ended(job({ reachedAtMs: {} }), 'expired', 1);
+    counted.ended(job({ reachedAtMs: {} }), 'expired', 1);
     counted.ended(job(), 'expired', 1);
     counted.ended(job({ problems: [{ code: 'internal_error' }] as never }), 'failed', 1);
     counted.ended(job({ problems: [{ code: 'empty_file' }] as never }), 'failed', 1);
+    counted.ended(job({ reachedAtMs: {} }), 'cancelled', 1);
     counted.ended(job({ reachedAtMs: {} }), 'cancelled', 1);
     counted.ended(job(), 'cancelled', 1);
     counted.ended(job({ reachedAtMs: { finalizing: NOW } }), 'cancelled', 1);
     counted.handedOver('preempted');
     expect(await metricValues('jobs_processed_total')).toEqual({
       'success none': 1,
-      'expired expired_dequeue': 1,
+      'expired expired_dequeue': 2,
       'expired expired_execution': 1,
       'failed system_error': 1,
       'failed invalid_input': 1,
-      'cancelled none': 3,
+      'cancelled none': 4,
       're_enqueued preempted': 1,
     });
     expect(await metricValues('batch_cancellation_total')).toEqual({
-      queued: 1,
+      queued: 2,
       in_progress: 1,
       finalizing: 1,
     });

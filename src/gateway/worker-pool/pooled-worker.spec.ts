@@ -1,4 +1,8 @@
-import { expect, it } from '@jest/globals';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
+import { channelSecurity } from '@switchyard/worker-protocol/channel-security.js';
+import { type WorkerHealthReport } from '@switchyard/worker-protocol/health.codec.js';
+import { Subject } from 'rxjs';
 import { script } from '../../../test/support/fixture-worker.js';
 import {
   alone,
@@ -8,6 +12,11 @@ import {
   transcribe,
   workerThat,
 } from '../../../test/support/pool-harness.js';
+import { WorkerLostError } from '../../core/request/worker-lost.js';
+import { settingsFrom } from '../../platform/config/settings.js';
+import { WorkerConnection } from '../../worker-client/worker-connection.js';
+import { PooledWorker } from './pooled-worker.js';
+import { type LocationEvents } from './worker-location.js';
 import { type WorkerPoolService } from './worker-pool.service.js';
 
 it.each<[string, (pool: WorkerPoolService, id: string) => unknown]>([
@@ -30,4 +39,410 @@ it.each<[string, (pool: WorkerPoolService, id: string) => unknown]>([
   lease!.release();
   await ended;
   await workerThat(pool, () => pool.workers()[0]?.pid !== pid);
+});
+
+const REPORT: WorkerHealthReport = {
+  ...{ state: 'ready', model: 'm', kind: 'llm', capabilities: ['generate'], languages: [] },
+  ...{ engine: 'e', device: '', revision: '', maxBatch: 2, maxConcurrent: 4, streams: 1 },
+  ...{ inFlight: 0, maxMessageBytes: 2 ** 30 },
+} as never;
+
+const unreachable = () => Promise.reject(new Error('no answer', { cause: { code: 14 } }));
+
+interface Given {
+  readonly status?: object;
+  readonly isElsewhere?: boolean;
+  readonly isShared?: boolean;
+  readonly isRestartable?: boolean;
+  readonly device?: string;
+}
+
+const open: PooledWorker[] = [];
+afterEach(async () => {
+  jest.restoreAllMocks();
+  for (const worker of open.splice(0)) await worker.close();
+});
+
+/** A worker in this process that reports what the test says, at a location that does nothing. */
+function harness({ status = {}, isElsewhere, isShared = false, ...given }: Given = {}) {
+  const now = { ms: 0 };
+  const events: unknown[] = [];
+  const probe = jest.fn(() => Promise.resolve(REPORT));
+  let reported: LocationEvents | undefined;
+  const location = {
+    status: { restarts: 0, pid: 7, ...status },
+    ...(isElsewhere && { isElsewhere }),
+    start: (listener: LocationEvents) => void (reported = listener),
+    onProbe: jest.fn(),
+    onHung: jest.fn(),
+    stop: jest.fn(() => Promise.resolve()),
+    ...((given.isRestartable ?? true) && { restart: jest.fn() }),
+  };
+  const activity = new Subject<unknown>();
+  activity.subscribe(event => events.push(event));
+  const executed = new Subject<unknown>();
+  executed.subscribe(event => events.push(event));
+  const levels: string[] = [];
+  const options = {
+    settings: settingsFrom({ 'workers.health_failures': 2, 'workers.breaker_failures': 2 }),
+    ...{ clock: { nowMs: () => now.ms }, activity, executed, location, isShared },
+    onCapacity: () => events.push('capacity'),
+    onReturn: () => events.push('return'),
+    ...{ id: 'm-0', model: modelSpec({ kind: 'llm' }), replica: {}, pulls: false },
+    ...{ device: given.device, security: () => channelSecurity() },
+    log: { say: (level: string, message: string) => levels.push(`${level} ${message}`) },
+  };
+  const worker = new PooledWorker(options as never);
+  open.push(worker);
+  const inner = { report: probe, abortAll: jest.fn(), close: () => Promise.resolve() };
+  const process = {
+    start: () => {
+      worker.start();
+      reported!.onStarting();
+    },
+    reachable: () => reported!.onReachable(inner as never),
+    ready: async () => {
+      reported!.onReady();
+      for (let turns = 0; turns < 3; turns++) await turn();
+    },
+    gone: () => reported!.onGone(),
+  };
+  /** Up to its first report. */
+  const up = async () => {
+    process.start();
+    process.reachable();
+    await process.ready();
+    events.length = 0;
+  };
+  const probed = async (report: Partial<WorkerHealthReport>) => {
+    probe.mockResolvedValue({ ...REPORT, ...report });
+    await process.ready();
+  };
+  return { worker, location, events, levels, probe, inner, process, up, probed, now };
+}
+
+describe('a worker', () => {
+  it('takes requests from its first good report on, as many as that says', async () => {
+    const { worker, process, events, levels, location } = harness();
+    expect([worker.state, worker.offer(), worker.slots]).toEqual(['stopped', undefined, undefined]);
+    process.start();
+    process.reachable();
+    expect([worker.state, worker.offer(), worker.streams]).toEqual([
+      ...['starting', undefined, undefined],
+    ]);
+    await process.ready();
+    expect([worker.state, events]).toEqual(['ready', ['capacity']]);
+    expect(worker.offer()).toEqual({
+      ...{ workerId: 'm-0', free: 4, urgent: 4, idle: true, maxBatch: 2, total: 4, latencyMs: 0 },
+    });
+    expect([worker.slots?.total, worker.streams?.total]).toEqual([4, 1]);
+    expect(levels).toEqual(['info worker starting', 'info worker ready']);
+    expect(location.onProbe).toHaveBeenCalledWith(undefined, true);
+  });
+
+  it('is busy while a slot is leased, and reports what is returned', async () => {
+    const { worker, up, events } = harness();
+    await up();
+    const leases = worker.lease(4, 'free');
+    expect([worker.state, worker.running, worker.offer()]).toEqual(['busy', 4, undefined]);
+    leases[0]!.release();
+    expect(events).toEqual(['capacity', 'return']);
+    expect(worker.offer()).toMatchObject({ free: 1, idle: false });
+    expect(worker.view()).toMatchObject({ slots: { total: 4, free: 1, inUse: 3 }, drained: false });
+    for (const lease of leases.slice(1)) lease.release();
+    expect(worker.state).toBe('ready');
+  });
+
+  it('without a process can be asked for nothing', () => {
+    const { worker } = harness();
+    for (const use of [() => worker.lease(1, 'free'), () => worker.openStream({} as never)])
+      expect(use).toThrow('worker m-0 has no process');
+    expect([worker.execute({} as never), worker.cancel('k' as never, 'client')]).toEqual([
+      ...[undefined, undefined],
+    ]);
+    expect([worker.running, worker.view().slots.total]).toEqual([0, 0]);
+  });
+
+  it.each<[Partial<WorkerHealthReport>, string, string | undefined]>([
+    [{ state: 'starting' }, 'starting', undefined],
+    [{ state: 'draining' }, 'draining', undefined],
+    [{ model: 'n' }, 'starting', 'model'],
+  ])('that reports %j is %s, and gets nothing', async (report, state, problem) => {
+    const { worker, up, probed, location } = harness();
+    await up();
+    await probed(report);
+    expect([worker.state, worker.offer(), worker.view().streams]).toEqual([state, undefined, 0]);
+    expect(worker.view().problem ?? '').toContain(problem ?? '');
+    expect(worker.view().problem === undefined).toBe(problem === undefined);
+    expect(location.onProbe).toHaveBeenLastCalledWith(expect.any(String), problem === undefined);
+    await probed({});
+    expect([worker.state, worker.offer()?.free]).toEqual(['ready', 4]);
+  });
+
+  it.each([
+    ['', 'cuda:1', 'cuda:1'],
+    ['cuda:0', 'cuda:1', 'cuda:0'],
+  ])(
+    'is on the device that it reports, %j, else on that of its configuration',
+    async (reported, device, shown) => {
+      const { worker, up, probed } = harness({ device });
+      expect(worker.view().device).toBe(device);
+      await up();
+      await probed({ device: reported });
+      expect(worker.view().device).toBe(shown);
+    },
+  );
+
+  it('reports what was generated since its last report', async () => {
+    const { up, probed, events } = harness();
+    await up();
+    const generation = { steps: 3, stepTokens: 2 } as never;
+    await probed({ generation });
+    await probed({ generation, model: 'n' });
+    expect(events).toEqual([
+      expect.objectContaining({ type: 'generated', worker: 'm-0', model: 'm' }),
+    ]);
+  });
+
+  it('that does not answer gets nothing, and is lost after several probes', async () => {
+    const { worker, up, process, probe, location, levels } = harness();
+    await up();
+    const lost = jest.spyOn(WorkerConnection.prototype, 'resetAll');
+    probe.mockRejectedValue(new Error('slow'));
+    await process.ready();
+    expect([worker.state, worker.view().problem, worker.offer()]).toEqual([
+      ...['unresponsive', 'slow', undefined],
+    ]);
+    expect([location.onProbe.mock.lastCall, location.onHung.mock.calls]).toEqual([
+      ['slow', false],
+      [],
+    ]);
+    await process.ready();
+    const reason = '2 health probes failed in a row';
+    expect([worker.state, location.onHung.mock.calls]).toEqual(['lost', [[reason]]]);
+    expect(lost).toHaveBeenCalledWith(reason);
+    expect(levels.filter(text => text.startsWith('warn'))).toEqual([
+      ...['warn slow', 'warn worker unresponsive', 'warn worker lost'],
+    ]);
+  });
+
+  it('that has just been started may take its time to listen', async () => {
+    const { worker, process, probe, location } = harness({ status: { isStarting: true } });
+    process.start();
+    process.reachable();
+    probe.mockImplementation(unreachable);
+    for (let probes = 0; probes < 3; probes++) await process.ready();
+    expect([worker.state, worker.view().problem]).toEqual(['starting', undefined]);
+    expect(location.onHung).not.toHaveBeenCalled();
+    // It listens, and fails.
+    probe.mockRejectedValue(new Error('bad'));
+    await process.ready();
+    expect([worker.view().problem, location.onHung.mock.calls]).toEqual(['bad', []]);
+  });
+
+  it('whose process is gone is lost; the next one begins anew', async () => {
+    const { worker, up, process, probed } = harness();
+    await up();
+    await probed({ model: 'n' });
+    expect(process.gone()).toBe(false);
+    expect([worker.state, worker.offer(), worker.view().address]).toEqual([
+      ...['lost', undefined, undefined],
+    ]);
+    process.reachable();
+    expect([worker.state, worker.view().problem]).toEqual(['starting', undefined]);
+    await probed({});
+    worker.lease(1, 'free', 1);
+    // A suspect that ran alone ended it.
+    expect(process.gone()).toBe(true);
+  });
+
+  it('counts how long its calls took, unless its process is another one by then', async () => {
+    const { worker, up, process, probe, probed, events, now } = harness();
+    await up();
+    const replies = [0, 1, 2, 3].map(() => Promise.withResolvers<object>());
+    const execute = jest.spyOn(WorkerConnection.prototype, 'execute');
+    for (const { promise } of replies) execute.mockReturnValueOnce({ reply: promise } as never);
+    worker.execute({} as never);
+    now.ms = 30;
+    replies[0]!.resolve({ execution: 'how' });
+    await turn();
+    expect(events).toEqual([{ model: 'm', execution: 'how' }]);
+    expect(worker.offer()?.latencyMs).toBe(30);
+    for (let calls = 0; calls < 2; calls++) worker.execute({} as never);
+    // It says that it takes no more before a probe does.
+    const held = Promise.withResolvers<WorkerHealthReport>();
+    probe.mockReturnValueOnce(held.promise);
+    replies[1]!.reject(new WorkerLostError('draining', 'goes'));
+    replies[2]!.reject(new WorkerLostError('draining', 'goes'));
+    await turn();
+    expect([worker.state, worker.isTrusted]).toEqual(['draining', false]);
+    expect(worker.view().problem).toBe('it accepts no requests: goes');
+    held.resolve(REPORT);
+    for (let turns = 0; turns < 3; turns++) await turn();
+    expect(worker.state).toBe('ready');
+    worker.execute({} as never);
+    process.gone();
+    process.reachable();
+    await probed({});
+    replies[3]!.reject(new WorkerLostError('draining', 'went'));
+    await turn();
+    expect([worker.state, worker.isTrusted]).toEqual(['ready', true]);
+  });
+
+  it('is suspended when it fails again and again, and is tried with one request', async () => {
+    const { worker, up } = harness();
+    await up();
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'performance'] });
+    const refused = Promise.reject(new WorkerLostError('refused', 'no'));
+    jest.spyOn(WorkerConnection.prototype, 'execute').mockReturnValue({ reply: refused } as never);
+    for (let calls = 0; calls < 2; calls++) worker.execute({} as never);
+    await turn();
+    expect([worker.state, worker.offer(), worker.view().breaker]).toEqual([
+      ...['suspended', undefined, 'open'],
+    ]);
+    expect(worker.view().problem).toContain('circuit breaker open');
+    jest.advanceTimersByTime(60_000);
+    expect(worker.view().breaker).toBe('half_open');
+    expect(worker.offer()).toMatchObject({ free: 1, isTrial: true });
+    const [lease] = worker.lease(1, 'free');
+    expect(worker.offer()).toBeUndefined();
+    lease!.release();
+    expect(worker.offer()).toMatchObject({ isTrial: true });
+    jest.useRealTimers();
+  });
+
+  it('whose connection broke is lost until it answers, and a call that does not end counts', async () => {
+    const resize = jest.spyOn(WorkerConnection.prototype, 'resize');
+    const { worker, up, levels } = harness();
+    await up();
+    const { events } = resize.mock.contexts[0]!['options'];
+    events.onConnectionLost();
+    events.onConnectionLost();
+    expect([worker.state, worker.offer()]).toEqual(['lost', undefined]);
+    for (let turns = 0; turns < 3; turns++) await turn();
+    expect([worker.state, worker.view().breaker]).toEqual(['ready', undefined]);
+    events.onUnended!();
+    expect(levels.at(-1)).toContain('warn a cancelled call did not end within');
+    expect([worker.state, worker.view().breaker]).toEqual(['suspended', 'open']);
+  });
+
+  it('holds a place for each live stream until that has ended', async () => {
+    const { worker, up, events } = harness();
+    await up();
+    const finished = Promise.withResolvers<void>();
+    jest
+      .spyOn(WorkerConnection.prototype, 'openStream')
+      .mockReturnValue({ finished: finished.promise } as never);
+    worker.openStream({} as never);
+    expect([worker.running, worker.view().streamsInUse]).toEqual([1, 1]);
+    expect(() => worker.openStream({} as never)).toThrow('1 slots wanted');
+    finished.resolve();
+    await turn();
+    expect([worker.running, events]).toEqual([0, ['return']]);
+  });
+});
+
+describe('an order', () => {
+  it('to drain holds through all processes, until the worker is resumed', async () => {
+    const { worker, up, process, probed } = harness();
+    await up();
+    expect([worker.order('drain'), worker.state, worker.view().drained]).toEqual([
+      ...[true, 'draining', true],
+    ]);
+    await probed({});
+    expect(worker.state).toBe('draining');
+    process.gone();
+    process.reachable();
+    await probed({});
+    expect([worker.state, worker.view().drained]).toEqual(['draining', true]);
+    expect(worker.order('resume')).toBe(true);
+    for (let turns = 0; turns < 3; turns++) await turn();
+    expect([worker.state, worker.view().drained]).toEqual(['ready', false]);
+  });
+
+  it('to restart waits for what runs, and is over with its process', async () => {
+    const { worker, up, process, location, probed } = harness();
+    await up();
+    const [lease] = worker.lease(1, 'free');
+    expect([worker.order('restart'), worker.state]).toEqual([true, 'draining']);
+    expect(location.restart).not.toHaveBeenCalled();
+    lease!.release();
+    expect(location.restart).toHaveBeenCalledTimes(1);
+    process.gone();
+    expect(worker.view().drained).toBe(false);
+    process.reachable();
+    await probed({});
+    expect(worker.state).toBe('ready');
+    expect(location.restart).toHaveBeenCalledTimes(1);
+  });
+
+  it('to restart is over at once where there is no process', () => {
+    const { worker, location } = harness();
+    expect([worker.order('restart'), worker.view().drained]).toEqual([true, false]);
+    expect(location.restart).toHaveBeenCalledTimes(1);
+    worker.order('drain');
+    expect(worker.view().drained).toBe(true);
+  });
+
+  it.each<[Given, boolean, boolean]>([
+    [{}, true, true],
+    [{ isRestartable: false }, true, false],
+    [{ isElsewhere: true }, false, false],
+  ])('at a location %j: to drain %s, to restart %s', (given, drains, restarts) => {
+    const { worker } = harness(given);
+    expect([worker.order('drain'), worker.order('restart')]).toEqual([drains, restarts]);
+  });
+
+  it('changes nothing once it is closing', async () => {
+    const { worker, up } = harness();
+    await up();
+    const drained = worker.drained();
+    expect([worker.isClosing, worker.state, worker.order('resume')]).toEqual([
+      ...[true, 'draining', true],
+    ]);
+    await drained;
+    expect([worker.order('drain'), worker.view().drained]).toEqual([true, false]);
+  });
+});
+
+describe('the end of a worker', () => {
+  it.each<[Given, number[][]]>([
+    [{}, []],
+    [{ isShared: true }, [[Infinity]]],
+    [{ isShared: true, status: { isStarting: true } }, []],
+  ])('waits for what runs at %j: its process is stopped with %j', async (given, stops) => {
+    const { worker, up, location, levels } = harness(given);
+    await up();
+    const [lease] = worker.lease(1, 'free');
+    let isDrained = false;
+    const drained = worker.drained().then(() => (isDrained = true));
+    await turn();
+    expect([isDrained, worker.offer(), levels.at(-1)]).toEqual([
+      ...[false, undefined, 'info worker draining'],
+    ]);
+    lease!.release();
+    await drained;
+    expect(location.stop.mock.calls).toEqual(stops);
+  });
+
+  it('comes with that of its process', async () => {
+    const { worker, up, process } = harness();
+    await up();
+    worker.lease(1, 'free');
+    const drained = worker.drained();
+    process.gone();
+    await drained;
+    expect(worker.isClosing).toBe(true);
+  });
+
+  it('ends what runs when it is closed', async () => {
+    const { worker, up, inner, location, process } = harness();
+    await up();
+    await worker.close();
+    expect([inner.abortAll.mock.calls.length, location.stop.mock.calls]).toEqual([1, [[]]]);
+    expect([worker.state, worker.view().slots.total]).toEqual(['draining', 0]);
+    process.reachable();
+    await process.ready();
+    expect(worker.state).toBe('draining');
+  });
 });
