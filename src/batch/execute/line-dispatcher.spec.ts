@@ -230,7 +230,7 @@ describe('LineDispatcher', () => {
       return sent.slice(from).filter(({ key }) => key.startsWith('a')).length;
     };
     expect(Math.abs((await turns()) - 20)).toBeLessThanOrEqual(2);
-    dispatcher.updateWeight({ ...a!, weight: 3 });
+    dispatcher.updateWeight({ ...a, weight: 3 });
     expect(Math.abs((await turns()) - 30)).toBeLessThanOrEqual(2);
   });
 

@@ -205,11 +205,13 @@ describe('an attempt at a line', () => {
     expect(outcome.kind).toBe('E');
   });
 
+  const termsOf = (model: string) => ({ key: 'k', models: [model] });
+
   it.each<[string, Case, string | undefined]>([
     ['has no target', { hasTarget: false }, 'No target is configured'],
-    ['its key may not use', { isGateway: false, job: { terms: { models: ['n'] } } }, 'may not use'],
-    ['its key may use', { isGateway: false, job: { terms: { models: ['m'] } } }, undefined],
-    ['the gateway checks', { job: { terms: { models: ['n'] } } }, undefined],
+    ['its key may not use', { isGateway: false, job: { terms: termsOf('n') } }, 'may not use'],
+    ['its key may use', { isGateway: false, job: { terms: termsOf('m') } }, undefined],
+    ['the gateway checks', { job: { terms: termsOf('n') } }, undefined],
   ])('of a model that %s', async (_, given, message) => {
     const { text, request, events } = await attempt(good(), given);
     expect(request === undefined).toBe(message !== undefined);

@@ -30,11 +30,10 @@ function harness(rounds: (readonly OutboxEntry[] | Error)[], allowHosts = '', se
   const claims: number[][] = [];
   const events: string[] = [];
   const outbox = {
-    claim: async (...args: number[]) => {
+    claim: (...args: number[]) => {
       claims.push(args);
       const next = rounds.shift() ?? [];
-      if (next instanceof Error) throw next;
-      return next;
+      return next instanceof Error ? Promise.reject(next) : Promise.resolve(next);
     },
     retry: (id: string, atMs: number) =>
       Promise.resolve(void events.push(`${id} again in ${(atMs - NOW) / 1000} s`)),

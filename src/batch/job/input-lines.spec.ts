@@ -105,6 +105,8 @@ describe('InputLines', () => {
     await truncate(path(), offset + 10);
     for (const index of [4, 6, 9])
       await expect(input.read(entries[index]!)).rejects.toThrow(InputDamaged);
+    const message = `ends ${63 * KIB - 10} bytes before the end of a line`;
+    await expect(input.read(entries[4]!)).rejects.toThrow(message);
     expect((await input.read(entries[1]!)).toString()).toBe(lines[1]);
   });
 });

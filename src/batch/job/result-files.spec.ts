@@ -165,8 +165,9 @@ describe('the result files of a batch', () => {
     work.resultIds = { output: old, error: old };
     await append(log, 'O');
     const { outputFileId, errorFileId } = await results.publish(work, log);
+    expect(outputFileId).toMatch(/^file-/);
     expect([outputFileId === old, errorFileId]).toEqual([false, undefined]);
-    expect(await results.published({ ...work, resultIds: undefined } as never)).toEqual({});
+    expect(await results.published({ ...work, resultIds: undefined })).toEqual({});
     await log.close();
   });
 

@@ -17,7 +17,11 @@ Logger.overrideLogger(false);
 
 const POLL_MS = 100;
 
-const running: ReturnType<typeof harness>[] = [];
+const running: {
+  readonly processor: BatchProcessor;
+  readonly open: ReadonlyMap<string, unknown>;
+  end(id: string): void;
+}[] = [];
 
 beforeEach(() => {
   jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
@@ -130,10 +134,13 @@ describe('a processor with batches', () => {
   });
 
   it('looks at every poll while one runs, though its gateway wakes it', async () => {
-    const { processor, looks, advance } = harness(['a']);
+    const { processor, looks, end, advance } = harness(['a']);
     await processor.start(true);
     await advance(POLL_MS * 6);
     expect(looks).toHaveLength(8);
+    end('a');
+    await advance(POLL_MS * 8);
+    expect(looks.slice(8).map(ms => ms / POLL_MS)).toEqual([6, 7, 8, 13]);
   });
 
   it('may hand over one for another tenant when all slots are in use', async () => {
@@ -168,12 +175,13 @@ describe('a processor with batches', () => {
   });
 
   it('claims no more once it stops, and waits for the claim that is on its way', async () => {
-    const { processor, open, end, looks, advance } = harness(['a', 'b']);
+    const { processor, open, end, looks, events, advance } = harness(['a', 'b']);
     await processor.start();
     let isStopped = false;
     const stopped = processor.stop().then(() => (isStopped = true));
     await advance(POLL_MS);
     expect([[...open.keys()], looks.length, isStopped]).toEqual([['a'], 1, false]);
+    expect(events).not.toContain('hurry');
     end('a');
     await stopped;
   });

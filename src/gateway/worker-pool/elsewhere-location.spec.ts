@@ -11,7 +11,7 @@ it('a worker of another gateway is reached anew with each process, and probed wh
   location.update({ ...worker, pid: 2 });
   location.start({
     onStarting: () => events.push('starting'),
-    onReachable: at => events.push(String(at)),
+    onReachable: at => events.push(at as string),
     onReady: () => events.push('ready'),
     onGone: () => false,
   } satisfies LocationEvents);

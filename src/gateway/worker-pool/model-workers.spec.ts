@@ -186,7 +186,7 @@ describe('a model', () => {
   it('whose entry is gone stops for good, after an unload in progress', async () => {
     const { workers, calls, stopped, starts } = harness();
     expect(workers.computes(modelSpec({ aliases: ['renamed'] }))).toBe(true);
-    expect(workers.computes(modelSpec({ engine: 'other' }))).toBe(false);
+    expect(workers.computes(modelSpec({ engine: 'external' }))).toBe(false);
     workers.boot();
     const unloaded = workers.unload(false);
     const retired = workers.retire();

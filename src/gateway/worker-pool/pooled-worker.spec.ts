@@ -315,13 +315,18 @@ describe('a worker', () => {
     const resize = jest.spyOn(WorkerConnection.prototype, 'resize');
     const { worker, up, levels } = harness();
     await up();
-    const { events } = resize.mock.contexts[0]!['options'];
+    const { options } = resize.mock.contexts[0] as unknown as {
+      readonly options: {
+        readonly events: { readonly onConnectionLost: () => void; readonly onUnended: () => void };
+      };
+    };
+    const { events } = options;
     events.onConnectionLost();
     events.onConnectionLost();
     expect([worker.state, worker.offer()]).toEqual(['lost', undefined]);
     for (let turns = 0; turns < 3; turns++) await turn();
     expect([worker.state, worker.view().breaker]).toEqual(['ready', undefined]);
-    events.onUnended!();
+    events.onUnended();
     expect(levels.at(-1)).toContain('warn a cancelled call did not end within');
     expect([worker.state, worker.view().breaker]).toEqual(['suspended', 'open']);
   });

@@ -169,13 +169,13 @@ describe('a worker process', () => {
     expect([taken(), jest.getTimerCount()]).toEqual([['starting'], 0]);
     process.onMessage({ type: 'listening', port: 7 });
     expect([taken(), calls.progressed.mock.calls.length]).toEqual([['at h:7'], 1]);
-    process.onMessage({ type: 'listening', port: 'none' } as never);
-    process.onMessage({ type: 'other', port: 7 } as never);
+    process.onMessage({ type: 'listening', port: 'none' });
+    process.onMessage({ type: 'other', port: 7 });
     expect([taken(), calls.progressed.mock.calls.length]).toEqual([[], 2]);
     process.onMessage({ type: 'waiting', message: 'loads', isStarting: true });
     expect([location.waiting, calls.progressed.mock.calls.length]).toEqual([undefined, 3]);
     process.onMessage({ type: 'waiting', message: 'no disk', isProblem: true });
-    process.onMessage({ type: 'waiting', message: 7 } as never);
+    process.onMessage({ type: 'waiting', message: 7 });
     expect(location.waiting).toBe('no disk');
     process.onReady();
     expect([taken(), location.waiting]).toEqual([['ready'], undefined]);
