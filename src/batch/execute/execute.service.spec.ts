@@ -3,29 +3,31 @@ import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import {
+  type ExecutionGiven,
+  GOOD,
+  jobExecution,
+  openLogs,
+} from '../../../test/support/job-execution.js';
 import { temporaryFolder } from '../../../test/support/temporary-folder.js';
 import { encodePlan, Plan } from '../../core/jobs/plan-entry.js';
 import { ModelList } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { settingsFrom } from '../../platform/config/settings.js';
 import { type ClaimedJob } from '../job/claimed-job.js';
-import { JobFolder } from '../job/job-folder.js';
 import { ResultLog } from '../job/result-log.js';
 import { JobStop, LineGrace } from '../lease/job-stop.js';
 import { ExecuteService } from './execute.service.js';
 import { LineDispatcher } from './line-dispatcher.js';
-import { type LineTicket } from './line-lane.js';
 import { type LineSender } from './line-sender.js';
 import { type LogShipping } from './log-shipping.js';
 import { TargetResolver } from './target-resolver.js';
 
 Logger.overrideLogger(false);
 
-const logs: ResultLog[] = [];
-
 afterEach(async () => {
   jest.restoreAllMocks();
-  for (const log of logs.splice(0)) await log.close();
+  for (const log of openLogs.splice(0)) await log.close();
 });
 
 type Reason = Parameters<JobStop['request']>[0];
@@ -86,8 +88,10 @@ describe('lines in flight of a batch that stops', () => {
   ])('are waited for: %s, with a grace period of %d ms', async (reason, graceMs) => {
     const { stop, ended, signal, answer } = await inFlight(graceMs);
     stop.request(reason);
+    let isOver = false;
+    void ended.then(() => (isOver = true));
     for (let i = 0; i < 20; i++) await turn();
-    expect(signal.aborted).toBe(false);
+    expect([signal.aborted, isOver]).toEqual([false, false]);
     answer();
     expect(await ended).toBe(reason);
   });
@@ -97,84 +101,12 @@ const until = async (isTrue: () => boolean) => {
   while (!isTrue()) await turn();
 };
 
-interface Given {
-  readonly status?: string;
-  readonly windowMs?: number;
-  /** Lines per model. */
-  readonly lines?: Record<string, number>;
-  readonly models?: readonly ModelSpec[];
-  readonly answer?: (line: number) => Promise<object> | object;
-}
-
-interface Attempt {
-  readonly lane: { readonly model: string };
-  readonly ticket: LineTicket;
-  readonly signal: AbortSignal;
-}
-
-const GOOD = { kind: 'O', line: '{}' };
-
-/** A claimed batch and the service that sends its lines, as the test answers them. */
-async function batch(given: Given = {}) {
-  const { lines: perModel = { m: 2 }, answer = () => GOOD } = given;
-  const folder = new JobFolder(temporaryFolder(), 'batch_1');
-  const intervals: (() => void)[] = [];
-  jest.spyOn(globalThis, 'setInterval').mockImplementation(((run: () => void) => {
-    intervals.push(run);
-    return { [Symbol.dispose]: () => void intervals.splice(intervals.indexOf(run), 1) };
-  }) as never);
-  const sent: string[] = [];
-  const events: string[] = [];
-  const dispatcher = new LineDispatcher(settingsFrom({ 'batch.concurrency': 10 }));
-  const attempt = async ({ lane, ticket, signal }: Attempt) => {
-    sent.push(`${lane.model} ${ticket.index}`);
-    const aborted = new Promise((_, reject) =>
-      signal.addEventListener('abort', () => reject(new Error('aborted'))),
-    );
-    return Promise.race([answer(ticket.index), aborted]);
-  };
-  const service = new ExecuteService(
-    dispatcher,
-    new TargetResolver({ kind: 'per_model', targets: new Map() }, { concurrencyPerModel: 10 }),
-    { attempt } as unknown as LineSender,
-    new LineGrace(0, 0),
-    {
-      restore: () => Promise.resolve(void events.push('restored')),
-      start: () => ({ [Symbol.asyncDispose]: () => Promise.resolve(void events.push('copied')) }),
-      remove: (id: string) => Promise.resolve(void events.push(`removed ${id}`)),
-    } as unknown as LogShipping,
-    new ModelList(given.models ?? []),
-  );
-  const updates: unknown[] = [];
-  const stop = new JobStop();
-  const lease = {
-    job: {
-      ...{ id: 'batch_1', tenant: 't', status: given.status ?? 'in_progress' },
-      ...{ createdAtMs: Date.now(), expiresAtMs: Date.now() + (given.windowMs ?? 60_000) },
-      counts: { total: 0, completed: 0, failed: 0 },
-    },
-    ...{ epoch: 1, isLost: false },
-    update: jest.fn((change: unknown) => Promise.resolve(void updates.push(change))),
-  };
-  const work = { lease, folder, stop } as unknown as ClaimedJob;
-  let first = 0;
-  const models = Object.entries(perModel).map(([model, count]) => {
-    const entries = Array.from({ length: count }, () => ({ offset: 0, length: 2, prefixHash: 0 }));
-    first += count;
-    return { model, first: first - count, plan: new Plan(encodePlan(entries)) };
-  });
-  const plan = { total: first, models, firstRejected: first };
-  const log = await service.openLog(work, plan);
-  logs.push(log);
-  await writeFile(folder.input, '{}\n');
-  const run = () => service.run(work, plan, log);
-  return { service, work, lease, stop, log, run, sent, events, updates, intervals, dispatcher };
-}
-
 describe('the lines of a batch', () => {
   it('are sent until all have results; nothing of the work goes on then', async () => {
-    const its = await batch({ lines: { a: 2, b: 2 } });
+    const its = await jobExecution({ lines: { a: 2, b: 2 } });
+    const remove = jest.spyOn(its.dispatcher, 'remove');
     expect(await its.run()).toBeUndefined();
+    expect(remove).toHaveBeenCalledTimes(1);
     expect(its.sent).toEqual(['a 0', 'b 2', 'a 1', 'b 3']);
     expect(its.log.progress.counts).toEqual({ total: 4, completed: 4, failed: 0 });
     expect(its.events).toEqual(['restored', 'copied']);
@@ -187,27 +119,30 @@ describe('the lines of a batch', () => {
   it('are sent again where an attempt says so, and the batch waits for that', async () => {
     let attempts = 0;
     const again = { kind: 'again', tried: { failed: 1, busy: 0 }, afterMs: 0 };
-    const its = await batch({ lines: { m: 1 }, answer: () => (++attempts < 3 ? again : GOOD) });
+    const its = await jobExecution({
+      lines: { m: 1 },
+      answer: () => (++attempts < 3 ? again : GOOD),
+    });
     expect(await its.run()).toBeUndefined();
     expect(its.sent).toEqual(['m 0', 'm 0', 'm 0']);
   });
 
-  it.each<[string, Given, Reason | undefined, number]>([
+  it.each<[string, ExecutionGiven, Reason | undefined, number]>([
     ['was cancelled before', { status: 'cancelling' }, 'cancelled', 0],
     ['is past its deadline', { windowMs: 0 }, 'expired', 0],
     ['is finalizing past its deadline', { status: 'finalizing', windowMs: -9 }, undefined, 2],
   ])('are sent, or not, of a batch that %s', async (_, given, reason, lines) => {
-    const its = await batch(given);
+    const its = await jobExecution(given);
     expect([await its.run(), its.sent.length]).toEqual([reason, lines]);
   });
 
   it('are not sent after its deadline; those without answers are none', async () => {
-    const its = await batch({ windowMs: 40, answer: () => new Promise(() => undefined) });
+    const its = await jobExecution({ windowMs: 40, answer: () => new Promise(() => undefined) });
     expect([await its.run(), its.log.progress.done]).toEqual(['expired', 0]);
   });
 
   it('that were all answered before it are a whole batch', async () => {
-    const its = await batch({
+    const its = await jobExecution({
       answer: line => {
         if (line === 1) its.stop.request('expired');
         return GOOD;
@@ -218,7 +153,7 @@ describe('the lines of a batch', () => {
   });
 
   it('are not sent while the log is behind, or without the lease', async () => {
-    const its = await batch({ lines: { m: 11 } });
+    const its = await jobExecution({ lines: { m: 11 } });
     const isBehind = jest.spyOn(its.log, 'isBehind', 'get').mockReturnValue(true);
     const ended = its.run();
     await until(() => its.work.running !== undefined);
@@ -236,7 +171,7 @@ describe('the lines of a batch', () => {
   });
 
   it('go on once results are durable', async () => {
-    const its = await batch({ lines: { m: 2 } });
+    const its = await jobExecution({ lines: { m: 2 } });
     const isBehind = jest.spyOn(its.log, 'isBehind', 'get').mockReturnValue(true);
     const ended = its.run();
     await until(() => its.work.running !== undefined);
@@ -248,7 +183,7 @@ describe('the lines of a batch', () => {
 
   it('are not put back once the batch stops, and no more are sent', async () => {
     const again = { kind: 'again', tried: { failed: 1, busy: 0 }, afterMs: 0 };
-    const its = await batch({
+    const its = await jobExecution({
       lines: { m: 12 },
       answer: async () => {
         await turn();
@@ -261,7 +196,7 @@ describe('the lines of a batch', () => {
   });
 
   it('end with the error of a disk or store, which is not the line’s; answers are kept', async () => {
-    const its = await batch({
+    const its = await jobExecution({
       lines: { m: 3 },
       answer: line => (line === 1 ? Promise.reject(new Error('disk')) : GOOD),
     });
@@ -270,23 +205,23 @@ describe('the lines of a batch', () => {
   });
 
   it('end with the first error when the log cannot be written either', async () => {
-    const its = await batch({ answer: () => Promise.reject(new Error('first')) });
+    const its = await jobExecution({ answer: () => Promise.reject(new Error('first')) });
     jest.spyOn(its.log, 'flush').mockRejectedValue(new Error('second'));
     await expect(its.run()).rejects.toThrow('first');
-    const other = await batch();
+    const other = await jobExecution();
     jest.spyOn(other.log, 'flush').mockRejectedValue(new Error('second'));
     await expect(other.run()).rejects.toThrow('second');
   });
 
   it('end when their log fails', async () => {
-    const its = await batch();
+    const its = await jobExecution();
     await rm(its.work.folder.results, { recursive: true });
     await expect(its.run()).rejects.toThrow('ENOENT');
     expect(its.stop.reason).toBe('trouble');
   });
 
   it('are not written by a processor that lost the batch', async () => {
-    const its = await batch({
+    const its = await jobExecution({
       answer: () => {
         its.stop.request('lost');
         return GOOD;
@@ -301,10 +236,15 @@ describe('the lines of a batch', () => {
 
   it.each([
     ['one device', [on('a', 'gpu0'), on('b', 'gpu0', ['c'])], ['a 0', 'a 1', 'c 2', 'c 3']],
+    [
+      'one device beside others',
+      [on('a', 'gpu0'), on('b', 'gpu1'), on('c', 'gpu0')],
+      ['a 0', 'a 1', 'c 2', 'c 3'],
+    ],
     ['two devices', [on('a', 'gpu0'), on('c', 'gpu1')], ['a 0', 'c 2', 'a 1', 'c 3']],
     ['no device', [], ['a 0', 'c 2', 'a 1', 'c 3']],
   ])('of models at %s are sent in that order', async (_, models, order) => {
-    const its = await batch({ lines: { a: 2, c: 2 }, models });
+    const its = await jobExecution({ lines: { a: 2, c: 2 }, models });
     await its.run();
     expect(its.sent).toEqual(order);
   });
@@ -313,7 +253,7 @@ describe('the lines of a batch', () => {
 describe('the progress of a batch', () => {
   it('is written when it changed, and while the lease is held', async () => {
     const held = Promise.withResolvers<object>();
-    const its = await batch({
+    const its = await jobExecution({
       lines: { m: 3 },
       answer: line => (line === 2 ? held.promise : { ...GOOD, kind: line === 0 ? 'O' : 'E' }),
     });
@@ -352,7 +292,7 @@ describe('the progress of a batch', () => {
 
 describe('the work folder', () => {
   it('is removed with the copies of the log; a failure is left to the next start', async () => {
-    const { service, work, events } = await batch();
+    const { service, work, events } = await jobExecution();
     await service.removeFolder(work);
     expect(events).toEqual(['restored', 'removed batch_1']);
     jest.spyOn(work.folder, 'remove').mockRejectedValue(new Error('busy'));

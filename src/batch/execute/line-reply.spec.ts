@@ -133,7 +133,7 @@ describe('a connection that broke', () => {
 
 describe('the open replies of a target', () => {
   beforeEach(() => {
-    jest.useFakeTimers();
+    jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
     controller.aborted.length = 0;
   });
   afterEach(() => {

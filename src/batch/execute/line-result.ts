@@ -71,7 +71,7 @@ interface Settling {
   readonly claim: JobClaim;
   readonly parts: LineParts;
   /** Speech: the audio is stored in the output line. */
-  readonly wantsBase64?: boolean | undefined;
+  readonly wantsBase64: boolean;
   /** Where the audio of speech is stored. */
   readonly files: ResultFiles;
 }

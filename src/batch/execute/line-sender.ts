@@ -21,11 +21,6 @@ import { TargetResolver } from './target-resolver.js';
 
 const AUDIO_IN = /^\/v1\/audio\/(transcriptions|translations)$/;
 
-interface PreparedLine {
-  readonly content: LineContent;
-  readonly wantsBase64?: boolean;
-}
-
 /**
  * What is sent of a line, and how its answer is stored. Bodies are sent unchanged,
  * except: audio becomes a form, speech loses `response_encoding`. @throws LineProblem
@@ -34,9 +29,10 @@ function prepareLine(
   job: BatchJob,
   { body }: LineParts,
   audioForm: (fields: Fields) => Promise<LineContent>,
-): PreparedLine | Promise<PreparedLine> {
-  if (AUDIO_IN.test(job.endpoint)) return audioForm(parsed(body)).then(content => ({ content }));
-  if (!isSpeech(job)) return { content: json(body) };
+) {
+  if (AUDIO_IN.test(job.endpoint))
+    return audioForm(parsed(body)).then(content => ({ content, wantsBase64: false }));
+  if (!isSpeech(job)) return { content: json(body), wantsBase64: false };
   const { response_encoding: encoding, ...speech } = parsed(body);
   return {
     content: json(Buffer.from(writeJson(speech))),

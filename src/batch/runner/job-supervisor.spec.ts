@@ -4,24 +4,20 @@ import { syncBuiltinESMExports } from 'node:module';
 import { dirname } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { temporaryFolder } from '../../../test/support/temporary-folder.js';
-import { type BatchJob } from '../../core/jobs/batch-job.js';
-import { type JobChange } from '../../core/jobs/job.ports.js';
-import { settingsFrom } from '../../platform/config/settings.js';
-import { type JobClaims } from '../../platform/database/job-claims.js';
+import {
+  LEASE_MS,
+  WINDOW_MS,
+  FINALIZE_MS,
+  type JobRun,
+  jobSupervisor,
+} from '../../../test/support/job-supervisor.js';
 import { type ClaimedJob } from '../job/claimed-job.js';
 import { InputDamaged } from '../job/input-lines.js';
 import { LeaseLost } from '../lease/job-lease.js';
-import { type JobTraces } from '../observe/job-traces.js';
-import { type JobMetrics } from '../observe/job.metrics.js';
-import { type BatchRunner, type Ending } from './batch-runner.js';
+import { type Ending } from './batch-runner.js';
 import { JobSupervisor } from './job-supervisor.js';
 
 Logger.overrideLogger(false);
-
-const LEASE_MS = 9000;
-const WINDOW_MS = 100_000;
-const FINALIZE_MS = 50_000;
 
 const outage = () => Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
 const never = () => new Promise<never>(() => undefined);
@@ -38,91 +34,25 @@ afterEach(() => {
   syncBuiltinESMExports();
 });
 
-type Run = (work: ClaimedJob) => Promise<Ending>;
-
-/** A supervisor whose batches run as the test says; attempt by attempt, the last one again. */
-function supervisor(...runs: Run[]) {
-  const events: string[] = [];
-  const times: number[] = [];
-  const startMs = Date.now();
-  const changes: JobChange[] = [];
-  const works: ClaimedJob[] = [];
-  let beats = 0;
-  const store = {
-    claim: (owner: string, leaseMs: number) => Promise.resolve({ owner, leaseMs }),
-    heartbeat: jest.fn<(id: string) => Promise<BatchJob | undefined>>(id => {
-      beats += 1;
-      return Promise.resolve(works.find(({ lease }) => lease.job.id === id)?.lease.job);
-    }),
-    update: (_id: string, _epoch: number, change: JobChange) => {
-      changes.push(change);
-      return Promise.resolve('written');
-    },
-    release: jest.fn(() => Promise.resolve(void events.push('released'))),
-  };
-  const runner = {
-    run: (work: ClaimedJob) => {
-      if (!works.includes(work)) works.push(work);
-      times.push(Date.now() - startMs);
-      return runs[Math.min(times.length, runs.length) - 1]!(work);
-    },
-    endOverdue: jest.fn(() => Promise.resolve<Ending>('failed')),
-  };
-  const metrics = {
-    claimed: () => events.push('claimed'),
-    ended: (_job: BatchJob, ending: string, seconds: number) =>
-      events.push(`${ending} after ${Math.round(seconds)} s`),
-    handedOver: (reason: string) => events.push(`handed over: ${reason}`),
-  };
-  const traces = {
-    job: async (_job: BatchJob, work: () => Promise<Ending>, ended: () => BatchJob | undefined) => {
-      const ending = await work();
-      events.push(`traced ${ended()?.id ?? 'no end'}`);
-      return ending;
-    },
-    trouble: (error: Error) => events.push(`trouble: ${error.message}`),
-  };
-  const folder = temporaryFolder();
-  const supervised = new JobSupervisor(
-    settingsFrom({
-      ...{ 'batch.lease_ms': LEASE_MS, 'batch.finalize_timeout_ms': FINALIZE_MS },
-      'data.dir': folder,
-    }),
-    store as unknown as JobClaims,
-    runner as unknown as BatchRunner,
-    metrics as unknown as JobMetrics,
-    traces as unknown as JobTraces,
-  );
-  const supervise = (id = 'batch_1', tenant = 't', windowMs = WINDOW_MS) => {
-    const job = { id, tenant, status: 'in_progress', reachedAtMs: {} } as unknown as BatchJob;
-    const leased = { job: { ...job, expiresAtMs: Date.now() + windowMs }, epoch: 7 };
-    return supervised.supervise(leased);
-  };
-  return {
-    ...{ supervised, supervise, events, times, changes, works, store, runner, folder },
-    beats: () => beats,
-  };
-}
-
 const ends =
-  (ending: Ending, afterMs = 0): Run =>
+  (ending: Ending, afterMs = 0): JobRun =>
   async ({ lease }) => {
     if (afterMs > 0) await new Promise(next => setTimeout(next, afterMs));
     lease.ended();
     return ending;
   };
 const fails =
-  (error: () => Error): Run =>
+  (error: () => Error): JobRun =>
   () =>
     Promise.reject(error());
 
-const handsOver: Run = () => Promise.resolve('handed_over');
+const handsOver: JobRun = () => Promise.resolve('handed_over');
 
 const advance = (ms: number) => jest.advanceTimersByTimeAsync(ms);
 
 describe('a supervised batch', () => {
   it('counts as open until it ends, and is measured', async () => {
-    const { supervised, supervise, events, works, folder } = supervisor(ends('completed', 2000));
+    const { supervised, supervise, events, works, folder } = jobSupervisor(ends('completed', 2000));
     await advance(1000);
     const ending = supervise();
     await advance(1);
@@ -136,7 +66,7 @@ describe('a supervised batch', () => {
   });
 
   it('that is handed over is released, also when the database does not respond', async () => {
-    const { supervised, supervise, events, store } = supervisor(handsOver);
+    const { supervised, supervise, events, store } = jobSupervisor(handsOver);
     expect(await supervise()).toBe('handed_over');
     const gone = ['claimed', 'traced no end', 'handed over: guard_shutdown'];
     expect(events).toEqual([...gone, 'released']);
@@ -146,7 +76,7 @@ describe('a supervised batch', () => {
   });
 
   it('is claimed for the time of a lease, which is prolonged at once when it is woken', async () => {
-    const { supervised, supervise, beats } = supervisor(never);
+    const { supervised, supervise, beats } = jobSupervisor(never);
     expect(await supervised.claim('me')).toEqual({ owner: 'me', leaseMs: LEASE_MS });
     void supervise();
     await advance(1);
@@ -159,7 +89,7 @@ describe('a supervised batch', () => {
   });
 
   it('learns that it was cancelled', async () => {
-    const { supervise, supervised, works, store } = supervisor(never);
+    const { supervise, supervised, works, store } = jobSupervisor(never);
     void supervise();
     await advance(1);
     const { job } = works[0]!.lease;
@@ -173,11 +103,11 @@ describe('a supervised batch', () => {
     ['lease_lost', () => Promise.resolve(undefined)],
     ['db_transient', () => Promise.reject(outage())],
   ])('whose lease ends is handed over, and is not released: %s', async (reason, heartbeat) => {
-    const untilLost: Run = async ({ stop }) => {
+    const untilLost: JobRun = async ({ stop }) => {
       await new Promise<void>(next => stop.listen(() => next()));
       throw new Error('cut short');
     };
-    const { supervise, events, works, changes, store, times } = supervisor(untilLost);
+    const { supervise, events, works, changes, store, times } = jobSupervisor(untilLost);
     store.heartbeat.mockImplementation(heartbeat);
     const ending = supervise();
     await advance(LEASE_MS * 2);
@@ -189,8 +119,8 @@ describe('a supervised batch', () => {
 
 describe('a batch that cannot be run', () => {
   it('is run again after an outage, after a pause that doubles up to a minute', async () => {
-    const { supervise, times, events } = supervisor(
-      ...Array<Run>(8).fill(fails(outage)),
+    const { supervise, times, events } = jobSupervisor(
+      ...Array<JobRun>(8).fill(fails(outage)),
       ends('completed'),
     );
     const ending = supervise('batch_1', 't', 1_000_000);
@@ -202,7 +132,7 @@ describe('a batch that cannot be run', () => {
   });
 
   it('gets its input again when that is damaged, and is not failed for it', async () => {
-    const { supervise, works, folder, changes } = supervisor(
+    const { supervise, works, folder, changes } = jobSupervisor(
       fails(() => new InputDamaged('short')),
       ends('completed'),
     );
@@ -221,7 +151,7 @@ describe('a batch that cannot be run', () => {
 
   it('ends as failed, with the results that it has, for any other error', async () => {
     const seen: unknown[] = [];
-    const { supervise, works } = supervisor(
+    const { supervise, works } = jobSupervisor(
       fails(() => new TypeError('bug')),
       async work => {
         seen.push(work.stop.reason);
@@ -240,7 +170,7 @@ describe('a batch that cannot be run', () => {
   it.each([false, true])(
     'ends as failed without results when that fails too; its row cannot be written: %s',
     async isAway => {
-      const { supervise, changes, store, times, events } = supervisor(
+      const { supervise, changes, store, times, events } = jobSupervisor(
         fails(() => new TypeError('bug')),
         fails(outage),
         fails(() => new TypeError('bug')),
@@ -264,7 +194,7 @@ describe('a batch that cannot be run', () => {
     ['the processor stops', 'guard_shutdown', (_, its) => its.stop()],
     ['it is preempted', 'preempted', ({ stop }) => stop.request('preempted')],
   ])('is handed over as it is when %s', async (_, reason, happens) => {
-    const { supervise, supervised, store, times, works, events } = supervisor(async work => {
+    const { supervise, supervised, store, times, works, events } = jobSupervisor(async work => {
       happens(work, supervised);
       await Promise.resolve();
       throw new TypeError('cut short');
@@ -277,13 +207,13 @@ describe('a batch that cannot be run', () => {
   });
 
   it('is handed over when its run says that the lease is lost', async () => {
-    const { supervise, events } = supervisor(fails(() => new LeaseLost('batch_1')));
+    const { supervise, events } = jobSupervisor(fails(() => new LeaseLost('batch_1')));
     expect(await supervise()).toBe('handed_over');
     expect(events).not.toContain('trouble: The lease of batch_1 is lost.');
   });
 
   it('is not run again when the processor stops while it waits', async () => {
-    const { supervise, supervised, times } = supervisor(fails(outage));
+    const { supervise, supervised, times } = jobSupervisor(fails(outage));
     const ending = supervise();
     await advance(10);
     supervised.stop();
@@ -292,7 +222,7 @@ describe('a batch that cannot be run', () => {
   });
 
   it('that has ended is not failed for an error after its end', async () => {
-    const { supervise, works, changes } = supervisor(({ lease }) => {
+    const { supervise, works, changes } = jobSupervisor(({ lease }) => {
       lease.ended();
       return Promise.reject(new TypeError('late'));
     });
@@ -303,7 +233,7 @@ describe('a batch that cannot be run', () => {
 
 describe('a batch whose stores do not recover', () => {
   it('ends when the time for its result files is over, however long its run takes', async () => {
-    const { supervise, runner, works } = supervisor(never);
+    const { supervise, runner, works } = jobSupervisor(never);
     const ending = supervise();
     await advance(WINDOW_MS + FINALIZE_MS - 1);
     expect(runner.endOverdue).not.toHaveBeenCalled();
@@ -314,7 +244,7 @@ describe('a batch whose stores do not recover', () => {
   });
 
   it('is tried again until its end is written', async () => {
-    const { supervise, runner } = supervisor(never);
+    const { supervise, runner } = jobSupervisor(never);
     runner.endOverdue.mockRejectedValueOnce(outage());
     const ending = supervise('batch_1', 't', -FINALIZE_MS);
     await advance(499);
@@ -328,7 +258,7 @@ describe('a batch whose stores do not recover', () => {
     ['after its lease was lost', (_, { lease }) => void lease.update({}).catch(() => undefined)],
     ['after its run has ended', (_, { stop }) => stop.request('shutdown')],
   ])('is left to others %s', async (_, happens) => {
-    const { supervise, supervised, runner, works, store } = supervisor(
+    const { supervise, supervised, runner, works, store } = jobSupervisor(
       ({ stop }) =>
         new Promise(next => stop.listen(reason => reason === 'shutdown' && next('failed'))),
     );
@@ -348,7 +278,7 @@ describe('preemption', () => {
   ];
 
   it('hands over the batch with most time left of the tenant that has most, one at a time', async () => {
-    const { supervise, supervised, works } = supervisor(never);
+    const { supervise, supervised, works } = jobSupervisor(never);
     for (const [id, tenant, windowMs] of [
       ['soon', 'a', 1000],
       ['late', 'a', 9000],

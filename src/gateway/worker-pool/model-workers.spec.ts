@@ -1,11 +1,9 @@
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { Subject } from 'rxjs';
+import { type FakeWorker, modelWorkers } from '../../../test/support/model-workers.js';
 import { modelSpec } from '../../../test/support/pool-harness.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { settingsFrom } from '../../platform/config/settings.js';
 import { ModelWorkers } from './model-workers.js';
-import { type PooledWorker } from './pooled-worker.js';
 
 Logger.overrideLogger(false);
 afterEach(() => {
@@ -15,77 +13,13 @@ afterEach(() => {
 
 const DEVICE = [{ id: 'gpu0', as: 'cuda:0' }] as unknown as ModelSpec['device'];
 
-interface Fake {
-  readonly id?: string;
-  readonly state?: string;
-  readonly free?: number;
-  readonly running?: number;
-  readonly role?: 'stream' | 'file';
-  readonly isTrial?: boolean;
-  readonly isTrusted?: boolean;
-  readonly status?: object;
-  readonly drained?: boolean;
-  readonly problem?: string;
-  readonly lastExit?: object;
-}
-
-/** A worker as the test says, in place of one with a process. */
-function fakeWorker({ id = 'm-0', free, role, status = {}, ...fields }: Fake) {
-  const { state = 'ready', running = 0, isTrusted = false, isTrial = false } = fields;
-  const offer = jest.fn((mostTogether?: number) =>
-    free === undefined
-      ? undefined
-      : {
-          ...{ workerId: id, free, urgent: free, idle: true, maxBatch: 1, total: 4 },
-          ...{ latencyMs: 1, ...(isTrial && { isTrial }), ...(mostTogether && { mostTogether }) },
-        },
-  );
-  return {
-    ...{ id, state, running, isTrusted, offer },
-    options: { replica: { role }, location: { status } },
-    view: () => ({ id, state, ...fields }),
-  };
-}
-
-/** The workers of a model, whose roster starts and stops nothing. */
-function harness(spec: Partial<ModelSpec> = {}, ...fakes: Fake[]) {
-  const now = { ms: 0 };
-  const events: string[] = [];
-  const activity = new Subject<{ type: string }>();
-  activity.subscribe(({ type }) => events.push(type));
-  const capacity = new Subject<string>();
-  capacity.subscribe(id => events.push(`capacity ${id}`));
-  const executed = new Subject<unknown>();
-  executed.subscribe(() => events.push('executed'));
-  const workers = new ModelWorkers({
-    settings: settingsFrom({}),
-    model: modelSpec(spec),
-    clock: { nowMs: () => now.ms },
-    ...{ activity, capacity, executed, launch: {}, starts: {}, resolve: () => undefined },
-  } as unknown as ConstructorParameters<typeof ModelWorkers>[0]);
-  const { roster } = workers;
-  const all = fakes.map(fakeWorker);
-  jest.spyOn(roster, 'all', 'get').mockReturnValue(all as unknown as PooledWorker[]);
-  const stopped = Promise.withResolvers<void>();
-  const calls = {
-    start: jest.spyOn(roster, 'start').mockReturnValue(),
-    secure: jest.spyOn(roster, 'secure').mockReturnValue(),
-    populate: jest.spyOn(roster, 'populate').mockReturnValue(),
-    follow: jest.spyOn(roster, 'follow').mockReturnValue(),
-    stop: jest.spyOn(roster, 'stop').mockReturnValue(stopped.promise),
-    close: jest.spyOn(roster, 'close').mockResolvedValue(),
-  };
-  const starts = () => calls.start.mock.calls.length;
-  return { workers, now, events, all, calls, starts, stopped: () => stopped.resolve() };
-}
-
 describe('a model', () => {
   it.each<[Partial<ModelSpec>, boolean]>([
     [{}, true],
     [{ autostart: 'on_request' }, false],
     [{ autostart: 'always' }, true],
   ])('with %j is loaded at boot: %s; else by the first request after it', (spec, isLoaded) => {
-    const { workers, starts } = harness(spec);
+    const { workers, starts } = modelWorkers(spec);
     workers.demand();
     expect([workers.life, starts()]).toEqual(['unloaded', 0]);
     workers.boot();
@@ -103,7 +37,7 @@ describe('a model', () => {
   ])(
     'that shares a device, %j, starts %s: it is put there by others',
     (spec, autostart, sinceMs) => {
-      const { workers, now, starts, calls } = harness(spec);
+      const { workers, now, starts, calls } = modelWorkers(spec);
       now.ms = 7;
       workers.boot();
       workers.demand();
@@ -116,26 +50,26 @@ describe('a model', () => {
 
   it('that shares a device is waited for by sessions until it is ready', () => {
     jest.useFakeTimers();
-    const waits = (spec: Partial<ModelSpec>, ...fakes: Fake[]) => {
-      const { workers } = harness(spec, ...fakes);
+    const waits = (spec: Partial<ModelSpec>, ...fakes: FakeWorker[]) => {
+      const { workers } = modelWorkers(spec, ...fakes);
       workers.requestLoad('t');
       return workers.place.loadRequestedSinceMs < Infinity;
     };
     expect(waits({ device: DEVICE })).toBe(true);
     expect(waits({ device: DEVICE }, { state: 'ready' })).toBe(false);
     expect(waits({})).toBe(false);
-    const { workers } = harness({ device: DEVICE });
+    const { workers } = modelWorkers({ device: DEVICE });
     void workers.unload(true);
     workers.requestLoad('t');
     expect(workers.place.loadRequestedSinceMs).toBe(Infinity);
   });
 
   it('that an operator unloaded is loaded by an operator only', async () => {
-    const held = harness();
+    const held = modelWorkers();
     await held.workers.unload(true);
     held.workers.boot();
     expect([held.workers.isHeld, held.starts()]).toEqual([false, 1]);
-    const other = harness({ autostart: 'on_request' });
+    const other = modelWorkers({ autostart: 'on_request' });
     other.workers.boot();
     await other.workers.unload(true);
     other.workers.demand();
@@ -146,7 +80,7 @@ describe('a model', () => {
   });
 
   it('is unloaded once its running work has ended, and can be loaded again then', async () => {
-    const { workers, events, calls, starts, stopped } = harness();
+    const { workers, events, calls, starts, stopped } = modelWorkers();
     workers.boot();
     const unloaded = workers.unload(false);
     expect(workers.unload(false)).toBe(unloaded);
@@ -165,7 +99,7 @@ describe('a model', () => {
   });
 
   it('that shares a device has no free slot for anyone as soon as it is unloaded', async () => {
-    const { workers, events, calls, stopped } = harness({ device: DEVICE });
+    const { workers, events, calls, stopped } = modelWorkers({ device: DEVICE });
     workers.loadOn(DEVICE![0]!);
     const unloaded = workers.unload(false);
     expect(events).toEqual(['capacity m']);
@@ -175,7 +109,7 @@ describe('a model', () => {
   });
 
   it('follows the workers of another gateway while it is unloaded here', () => {
-    const { workers, calls } = harness();
+    const { workers, calls } = modelWorkers();
     workers.elsewhere([]);
     expect(calls.follow).toHaveBeenCalledTimes(1);
     workers.boot();
@@ -184,7 +118,7 @@ describe('a model', () => {
   });
 
   it('whose entry is gone stops for good, after an unload in progress', async () => {
-    const { workers, calls, stopped, starts } = harness();
+    const { workers, calls, stopped, starts } = modelWorkers();
     expect(workers.computes(modelSpec({ aliases: ['renamed'] }))).toBe(true);
     expect(workers.computes(modelSpec({ engine: 'external' }))).toBe(false);
     workers.boot();
@@ -202,18 +136,18 @@ describe('a model', () => {
   });
 
   it('is unloading once it is closed, and stays closed', async () => {
-    const { workers, calls, starts } = harness();
+    const { workers, calls, starts } = modelWorkers();
     await workers.close();
     workers.load();
     expect([workers.life, starts(), calls.close.mock.calls.length]).toEqual(['unloaded', 0, 1]);
-    const other = harness();
+    const other = modelWorkers();
     other.workers.boot();
     await other.workers.close();
     expect(other.workers.life).toBe('unloading');
   });
 
   it('whose files cannot be read has failed, until it is loaded again', () => {
-    const { workers, events, calls, starts } = harness();
+    const { workers, events, calls, starts } = modelWorkers();
     calls.secure.mockImplementationOnce(() => {
       throw new Error('no certificate');
     });
@@ -229,7 +163,7 @@ describe('a model', () => {
   });
 
   it('whose failure is forgotten by an unload starts with the next request', async () => {
-    const { workers, calls, starts } = harness();
+    const { workers, calls, starts } = modelWorkers();
     calls.secure.mockImplementationOnce(() => {
       throw new Error('no certificate');
     });
@@ -239,7 +173,7 @@ describe('a model', () => {
     expect(starts()).toBe(1);
   });
 
-  it.each<[Fake[], string | undefined, string | undefined]>([
+  it.each<[FakeWorker[], string | undefined, string | undefined]>([
     [[], undefined, undefined],
     [[{ status: { startFailure: 'a' } }], 'a', 'a'],
     [[{ status: { startFailure: 'a' } }, { status: { startFailure: 'b' } }], 'a', 'a'],
@@ -250,7 +184,7 @@ describe('a model', () => {
   ])(
     'with the workers %j: the problem of its load is %s, its requests fail for %s',
     (fakes, problem, reason) => {
-      const { workers } = harness({}, ...fakes);
+      const { workers } = modelWorkers({}, ...fakes);
       workers.boot();
       expect(workers.loadProblem).toBe(problem);
       const message = reason && `The model m cannot be loaded: ${reason}`;
@@ -259,14 +193,14 @@ describe('a model', () => {
   );
 
   it('that its device refuses has failed for that', () => {
-    const { workers, events } = harness({ device: DEVICE }, { state: 'ready' });
+    const { workers, events } = modelWorkers({ device: DEVICE }, { state: 'ready' });
     workers.place.refuse('no memory', 10);
     expect(events).toEqual(['load_failed']);
     expect(workers.view()).toMatchObject({ state: 'failed', reason: 'no memory' });
     expect(workers.loadFailure?.message).toContain('no memory');
   });
 
-  it.each<[Fake[], object]>([
+  it.each<[FakeWorker[], object]>([
     [[{ state: 'busy' }, { state: 'lost' }], { state: 'loaded' }],
     [[], { state: 'loading' }],
     [[{ state: 'starting' }, { state: 'lost' }], { state: 'loading' }],
@@ -284,14 +218,14 @@ describe('a model', () => {
       { state: 'failed', reason: 'm-0: p' },
     ],
   ])('with the workers %j is %j', (fakes, expected) => {
-    const { workers } = harness({}, ...fakes);
+    const { workers } = modelWorkers({}, ...fakes);
     expect(workers.view().state).toBe(fakes[0]?.state === 'busy' ? 'loaded' : 'unloaded');
     workers.boot();
     expect(workers.view()).toMatchObject(expected);
   });
 
   it('is idle since it was last needed, and not while something runs', () => {
-    const { workers, now, events } = harness({ idleUnloadS: 9 });
+    const { workers, now, events } = modelWorkers({ idleUnloadS: 9 });
     now.ms = 50;
     expect(workers.view()).toMatchObject({ idleMs: 50, running: 0, idleUnloadS: 9 });
     for (const used of [
@@ -306,38 +240,38 @@ describe('a model', () => {
       expect(workers.view().idleMs).toBe(5);
     }
     expect(events).toEqual(['executed']);
-    const busy = harness({}, { running: 2 }, { running: 1 });
+    const busy = modelWorkers({}, { running: 2 }, { running: 1 });
     busy.now.ms = 50;
     expect(busy.workers.view()).toMatchObject({ idleMs: 0, running: 3 });
   });
 
-  it.each<[Fake[], boolean]>([
+  it.each<[FakeWorker[], boolean]>([
     [[], false],
     [[{ state: 'ready', role: 'stream' }], false],
     [[{ state: 'starting' }], false],
     [[{ state: 'starting' }, { state: 'busy', role: 'file' }], true],
   ])('with the workers %j takes files: %s', (fakes, expected) => {
-    expect(harness({}, ...fakes).workers.hasReady).toBe(expected);
+    expect(modelWorkers({}, ...fakes).workers.hasReady).toBe(expected);
   });
 
   it('shares slots for text only', () => {
-    const remote = (fakes: Fake) => {
-      const its = harness({ kind: 'llm' }, fakes);
+    const remote = (fakes: FakeWorker) => {
+      const its = modelWorkers({ kind: 'llm' }, fakes);
       Object.assign(its.all[0]!.options, { isRemote: true, model: {} });
       return its.workers.sharedSlots;
     };
     expect(remote({})).toEqual([]);
-    expect(harness({ kind: 'stt' }, {}).workers.sharedSlots).toBeUndefined();
+    expect(modelWorkers({ kind: 'stt' }, {}).workers.sharedSlots).toBeUndefined();
   });
 });
 
 describe('the offer of a model', () => {
-  const at = (fakes: Fake[], placement?: Parameters<ModelWorkers['offer']>[0]) =>
-    harness({}, ...fakes.map((fake, index) => ({ id: `m-${index}`, ...fake }))).workers.offer(
+  const at = (fakes: FakeWorker[], placement?: Parameters<ModelWorkers['offer']>[0]) =>
+    modelWorkers({}, ...fakes.map((fake, index) => ({ id: `m-${index}`, ...fake }))).workers.offer(
       placement,
     )?.workerId;
 
-  it.each<[string, Fake[], Parameters<ModelWorkers['offer']>[0], string | undefined]>([
+  it.each<[string, FakeWorker[], Parameters<ModelWorkers['offer']>[0], string | undefined]>([
     ['none', [{}, {}], {}, undefined],
     ['the only one', [{}, { free: 1 }], {}, 'm-1'],
     ['the one with most free', [{ free: 1 }, { free: 2 }, { free: 1 }], {}, 'm-1'],
@@ -351,21 +285,21 @@ describe('the offer of a model', () => {
   });
 
   it('is asked for as many as go together', () => {
-    const { workers, all } = harness({}, { free: 1 });
+    const { workers, all } = modelWorkers({}, { free: 1 });
     expect(workers.offer()).toMatchObject({ workerId: 'm-0' });
     workers.offer({ mostTogether: 3 });
     expect(all[0]!.offer.mock.calls).toEqual([[undefined], [3]]);
   });
 
   it('of a tenant under suspicion is one replica, the same while it is there', () => {
-    const fakes: Fake[] = [
+    const fakes: FakeWorker[] = [
       { id: 'm-0', free: 4, role: 'stream' },
       { id: 'm-1', free: 4, state: 'draining' },
       { id: 'm-2', free: 4, state: 'starting' },
       { id: 'm-3', free: 1 },
       { id: 'm-4', free: 4 },
     ];
-    const { workers, all } = harness({}, ...fakes);
+    const { workers, all } = modelWorkers({}, ...fakes);
     const suspect = () => workers.offer({ yields: true, mostTogether: 2 })?.workerId;
     expect([suspect(), suspect()]).toEqual(['m-3', 'm-3']);
     expect(all[3]!.offer).toHaveBeenLastCalledWith(2);

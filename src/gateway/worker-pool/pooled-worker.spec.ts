@@ -1,129 +1,24 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
-import { channelSecurity } from '@switchyard/worker-protocol/channel-security.js';
 import { type WorkerHealthReport } from '@switchyard/worker-protocol/health.codec.js';
-import { Subject } from 'rxjs';
-import { script } from '../../../test/support/fixture-worker.js';
 import {
-  alone,
-  isReady,
-  makePool,
-  modelSpec,
-  transcribe,
-  workerThat,
-} from '../../../test/support/pool-harness.js';
+  REPORT,
+  unreachable,
+  type WorkerGiven,
+  openWorkers,
+  pooledWorker,
+} from '../../../test/support/pooled-worker.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
-import { settingsFrom } from '../../platform/config/settings.js';
 import { WorkerConnection } from '../../worker-client/worker-connection.js';
-import { PooledWorker } from './pooled-worker.js';
-import { type LocationEvents } from './worker-location.js';
-import { type WorkerPoolService } from './worker-pool.service.js';
 
-it.each<[string, (pool: WorkerPoolService, id: string) => unknown]>([
-  ['is restarted', (pool, id) => pool.order(id, 'restart')],
-  ['is stopped', pool => pool.of('m')!.retire()],
-])('a worker that %s lets its last call end first', async (_, end) => {
-  const pool = makePool({ models: [modelSpec({ replicas: 1 })] });
-  await pool.start();
-  const { id, pid } = await workerThat(pool, isReady);
-  const [lease] = pool.lease(id, 1);
-  const request = transcribe(script.hold);
-  const call = pool.execute({ workerId: id, request, group: alone });
-  const reply = call.reply.catch((error: unknown) => error);
-  await workerThat(pool, ({ slots }) => slots.inUse === 1);
-  const ended = end(pool, id);
-  await workerThat(pool, ({ state }) => state === 'draining');
-  await pool.cancel(id, request.key, 'client');
-  expect(await reply).toMatchObject({ code: 'request_cancelled' });
-  await call.finished;
-  lease!.release();
-  await ended;
-  await workerThat(pool, () => pool.workers()[0]?.pid !== pid);
-});
-
-const REPORT: WorkerHealthReport = {
-  ...{ state: 'ready', model: 'm', kind: 'llm', capabilities: ['generate'], languages: [] },
-  ...{ engine: 'e', device: '', revision: '', maxBatch: 2, maxConcurrent: 4, streams: 1 },
-  ...{ inFlight: 0, maxMessageBytes: 2 ** 30 },
-} as never;
-
-const unreachable = () => Promise.reject(new Error('no answer', { cause: { code: 14 } }));
-
-interface Given {
-  readonly status?: object;
-  readonly isElsewhere?: boolean;
-  readonly isShared?: boolean;
-  readonly isRestartable?: boolean;
-  readonly device?: string;
-}
-
-const open: PooledWorker[] = [];
 afterEach(async () => {
   jest.restoreAllMocks();
-  for (const worker of open.splice(0)) await worker.close();
+  for (const worker of openWorkers.splice(0)) await worker.close();
 });
-
-/** A worker in this process that reports what the test says, at a location that does nothing. */
-function harness({ status = {}, isElsewhere, isShared = false, ...given }: Given = {}) {
-  const now = { ms: 0 };
-  const events: unknown[] = [];
-  const probe = jest.fn(() => Promise.resolve(REPORT));
-  let reported: LocationEvents | undefined;
-  const location = {
-    status: { restarts: 0, pid: 7, ...status },
-    ...(isElsewhere && { isElsewhere }),
-    start: (listener: LocationEvents) => void (reported = listener),
-    onProbe: jest.fn(),
-    onHung: jest.fn(),
-    stop: jest.fn(() => Promise.resolve()),
-    ...((given.isRestartable ?? true) && { restart: jest.fn() }),
-  };
-  const activity = new Subject<unknown>();
-  activity.subscribe(event => events.push(event));
-  const executed = new Subject<unknown>();
-  executed.subscribe(event => events.push(event));
-  const levels: string[] = [];
-  const options = {
-    settings: settingsFrom({ 'workers.health_failures': 2, 'workers.breaker_failures': 2 }),
-    ...{ clock: { nowMs: () => now.ms }, activity, executed, location, isShared },
-    onCapacity: () => events.push('capacity'),
-    onReturn: () => events.push('return'),
-    ...{ id: 'm-0', model: modelSpec({ kind: 'llm' }), replica: {}, pulls: false },
-    ...{ device: given.device, security: () => channelSecurity() },
-    log: { say: (level: string, message: string) => levels.push(`${level} ${message}`) },
-  };
-  const worker = new PooledWorker(options as never);
-  open.push(worker);
-  const inner = { report: probe, abortAll: jest.fn(), close: () => Promise.resolve() };
-  const process = {
-    start: () => {
-      worker.start();
-      reported!.onStarting();
-    },
-    reachable: () => reported!.onReachable(inner as never),
-    ready: async () => {
-      reported!.onReady();
-      for (let turns = 0; turns < 3; turns++) await turn();
-    },
-    gone: () => reported!.onGone(),
-  };
-  /** Up to its first report. */
-  const up = async () => {
-    process.start();
-    process.reachable();
-    await process.ready();
-    events.length = 0;
-  };
-  const probed = async (report: Partial<WorkerHealthReport>) => {
-    probe.mockResolvedValue({ ...REPORT, ...report });
-    await process.ready();
-  };
-  return { worker, location, events, levels, probe, inner, process, up, probed, now };
-}
 
 describe('a worker', () => {
   it('takes requests from its first good report on, as many as that says', async () => {
-    const { worker, process, events, levels, location } = harness();
+    const { worker, process, events, levels, location } = pooledWorker();
     expect([worker.state, worker.offer(), worker.slots]).toEqual(['stopped', undefined, undefined]);
     process.start();
     process.reachable();
@@ -141,7 +36,7 @@ describe('a worker', () => {
   });
 
   it('is busy while a slot is leased, and reports what is returned', async () => {
-    const { worker, up, events } = harness();
+    const { worker, up, events } = pooledWorker();
     await up();
     const leases = worker.lease(4, 'free');
     expect([worker.state, worker.running, worker.offer()]).toEqual(['busy', 4, undefined]);
@@ -154,7 +49,7 @@ describe('a worker', () => {
   });
 
   it('without a process can be asked for nothing', () => {
-    const { worker } = harness();
+    const { worker } = pooledWorker();
     for (const use of [() => worker.lease(1, 'free'), () => worker.openStream({} as never)])
       expect(use).toThrow('worker m-0 has no process');
     expect([worker.execute({} as never), worker.cancel('k' as never, 'client')]).toEqual([
@@ -168,7 +63,7 @@ describe('a worker', () => {
     [{ state: 'draining' }, 'draining', undefined],
     [{ model: 'n' }, 'starting', 'model'],
   ])('that reports %j is %s, and gets nothing', async (report, state, problem) => {
-    const { worker, up, probed, location } = harness();
+    const { worker, up, probed, location } = pooledWorker();
     await up();
     await probed(report);
     expect([worker.state, worker.offer(), worker.view().streams]).toEqual([state, undefined, 0]);
@@ -185,7 +80,7 @@ describe('a worker', () => {
   ])(
     'is on the device that it reports, %j, else on that of its configuration',
     async (reported, device, shown) => {
-      const { worker, up, probed } = harness({ device });
+      const { worker, up, probed } = pooledWorker({ device });
       expect(worker.view().device).toBe(device);
       await up();
       await probed({ device: reported });
@@ -194,7 +89,7 @@ describe('a worker', () => {
   );
 
   it('reports what was generated since its last report', async () => {
-    const { up, probed, events } = harness();
+    const { up, probed, events } = pooledWorker();
     await up();
     const generation = { steps: 3, stepTokens: 2 } as never;
     await probed({ generation });
@@ -205,7 +100,7 @@ describe('a worker', () => {
   });
 
   it('that does not answer gets nothing, and is lost after several probes', async () => {
-    const { worker, up, process, probe, location, levels } = harness();
+    const { worker, up, process, probe, location, levels } = pooledWorker();
     await up();
     const lost = jest.spyOn(WorkerConnection.prototype, 'resetAll');
     probe.mockRejectedValue(new Error('slow'));
@@ -227,7 +122,7 @@ describe('a worker', () => {
   });
 
   it('that has just been started may take its time to listen', async () => {
-    const { worker, process, probe, location } = harness({ status: { isStarting: true } });
+    const { worker, process, probe, location } = pooledWorker({ status: { isStarting: true } });
     process.start();
     process.reachable();
     probe.mockImplementation(unreachable);
@@ -241,7 +136,7 @@ describe('a worker', () => {
   });
 
   it('whose process is gone is lost; the next one begins anew', async () => {
-    const { worker, up, process, probed } = harness();
+    const { worker, up, process, probed } = pooledWorker();
     await up();
     await probed({ model: 'n' });
     expect(process.gone()).toBe(false);
@@ -257,7 +152,7 @@ describe('a worker', () => {
   });
 
   it('counts how long its calls took, unless its process is another one by then', async () => {
-    const { worker, up, process, probe, probed, events, now } = harness();
+    const { worker, up, process, probe, probed, events, now } = pooledWorker();
     await up();
     const replies = [0, 1, 2, 3].map(() => Promise.withResolvers<object>());
     const execute = jest.spyOn(WorkerConnection.prototype, 'execute');
@@ -290,7 +185,7 @@ describe('a worker', () => {
   });
 
   it('is suspended when it fails again and again, and is tried with one request', async () => {
-    const { worker, up } = harness();
+    const { worker, up } = pooledWorker();
     await up();
     jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'performance'] });
     const refused = Promise.reject(new WorkerLostError('refused', 'no'));
@@ -313,9 +208,9 @@ describe('a worker', () => {
 
   it('whose connection broke is lost until it answers, and a call that does not end counts', async () => {
     const resize = jest.spyOn(WorkerConnection.prototype, 'resize');
-    const { worker, up, levels } = harness();
+    const { worker, up, levels } = pooledWorker();
     await up();
-    const { options } = resize.mock.contexts[0] as unknown as {
+    const { options } = resize.mock.contexts[0] as {
       readonly options: {
         readonly events: { readonly onConnectionLost: () => void; readonly onUnended: () => void };
       };
@@ -332,7 +227,7 @@ describe('a worker', () => {
   });
 
   it('holds a place for each live stream until that has ended', async () => {
-    const { worker, up, events } = harness();
+    const { worker, up, events } = pooledWorker();
     await up();
     const finished = Promise.withResolvers<void>();
     jest
@@ -349,7 +244,7 @@ describe('a worker', () => {
 
 describe('an order', () => {
   it('to drain holds through all processes, until the worker is resumed', async () => {
-    const { worker, up, process, probed } = harness();
+    const { worker, up, process, probed } = pooledWorker();
     await up();
     expect([worker.order('drain'), worker.state, worker.view().drained]).toEqual([
       ...[true, 'draining', true],
@@ -366,7 +261,7 @@ describe('an order', () => {
   });
 
   it('to restart waits for what runs, and is over with its process', async () => {
-    const { worker, up, process, location, probed } = harness();
+    const { worker, up, process, location, probed } = pooledWorker();
     await up();
     const [lease] = worker.lease(1, 'free');
     expect([worker.order('restart'), worker.state]).toEqual([true, 'draining']);
@@ -382,24 +277,24 @@ describe('an order', () => {
   });
 
   it('to restart is over at once where there is no process', () => {
-    const { worker, location } = harness();
+    const { worker, location } = pooledWorker();
     expect([worker.order('restart'), worker.view().drained]).toEqual([true, false]);
     expect(location.restart).toHaveBeenCalledTimes(1);
     worker.order('drain');
     expect(worker.view().drained).toBe(true);
   });
 
-  it.each<[Given, boolean, boolean]>([
+  it.each<[WorkerGiven, boolean, boolean]>([
     [{}, true, true],
     [{ isRestartable: false }, true, false],
     [{ isElsewhere: true }, false, false],
   ])('at a location %j: to drain %s, to restart %s', (given, drains, restarts) => {
-    const { worker } = harness(given);
+    const { worker } = pooledWorker(given);
     expect([worker.order('drain'), worker.order('restart')]).toEqual([drains, restarts]);
   });
 
   it('changes nothing once it is closing', async () => {
-    const { worker, up } = harness();
+    const { worker, up } = pooledWorker();
     await up();
     const drained = worker.drained();
     expect([worker.isClosing, worker.state, worker.order('resume')]).toEqual([
@@ -411,12 +306,12 @@ describe('an order', () => {
 });
 
 describe('the end of a worker', () => {
-  it.each<[Given, number[][]]>([
+  it.each<[WorkerGiven, number[][]]>([
     [{}, []],
     [{ isShared: true }, [[Infinity]]],
     [{ isShared: true, status: { isStarting: true } }, []],
   ])('waits for what runs at %j: its process is stopped with %j', async (given, stops) => {
-    const { worker, up, location, levels } = harness(given);
+    const { worker, up, location, levels } = pooledWorker(given);
     await up();
     const [lease] = worker.lease(1, 'free');
     let isDrained = false;
@@ -431,7 +326,7 @@ describe('the end of a worker', () => {
   });
 
   it('comes with that of its process', async () => {
-    const { worker, up, process } = harness();
+    const { worker, up, process } = pooledWorker();
     await up();
     worker.lease(1, 'free');
     const drained = worker.drained();
@@ -441,7 +336,7 @@ describe('the end of a worker', () => {
   });
 
   it('ends what runs when it is closed', async () => {
-    const { worker, up, inner, location, process } = harness();
+    const { worker, up, inner, location, process } = pooledWorker();
     await up();
     await worker.close();
     expect([inner.abortAll.mock.calls.length, location.stop.mock.calls]).toEqual([1, [[]]]);
