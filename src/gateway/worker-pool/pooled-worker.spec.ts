@@ -52,9 +52,7 @@ describe('a worker', () => {
     const { worker } = pooledWorker();
     for (const use of [() => worker.lease(1, 'free'), () => worker.openStream({} as never)])
       expect(use).toThrow('worker m-0 has no process');
-    expect([worker.execute({} as never), worker.cancel('k' as never, 'client')]).toEqual([
-      ...[undefined, undefined],
-    ]);
+    expect(worker.execute({} as never) ?? worker.cancel('k' as never, 'client')).toBeUndefined();
     expect([worker.running, worker.view().slots.total]).toEqual([0, 0]);
   });
 
@@ -66,7 +64,8 @@ describe('a worker', () => {
     const { worker, up, probed, location } = pooledWorker();
     await up();
     await probed(report);
-    expect([worker.state, worker.offer(), worker.view().streams]).toEqual([state, undefined, 0]);
+    const { streams, slots } = worker.view();
+    expect([worker.state, worker.offer(), streams, slots.total]).toEqual([state, undefined, 0, 0]);
     expect(worker.view().problem ?? '').toContain(problem ?? '');
     expect(worker.view().problem === undefined).toBe(problem === undefined);
     expect(location.onProbe).toHaveBeenLastCalledWith(expect.any(String), problem === undefined);
@@ -116,9 +115,7 @@ describe('a worker', () => {
     const reason = '2 health probes failed in a row';
     expect([worker.state, location.onHung.mock.calls]).toEqual(['lost', [[reason]]]);
     expect(lost).toHaveBeenCalledWith(reason);
-    expect(levels.filter(text => text.startsWith('warn'))).toEqual([
-      ...['warn slow', 'warn worker unresponsive', 'warn worker lost'],
-    ]);
+    expect(levels.filter(text => text.startsWith('warn'))).toHaveLength(3);
   });
 
   it('that has just been started may take its time to listen', async () => {
@@ -129,7 +126,6 @@ describe('a worker', () => {
     for (let probes = 0; probes < 3; probes++) await process.ready();
     expect([worker.state, worker.view().problem]).toEqual(['starting', undefined]);
     expect(location.onHung).not.toHaveBeenCalled();
-    // It listens, and fails.
     probe.mockRejectedValue(new Error('bad'));
     await process.ready();
     expect([worker.view().problem, location.onHung.mock.calls]).toEqual(['bad', []]);
@@ -139,7 +135,8 @@ describe('a worker', () => {
     const { worker, up, process, probed } = pooledWorker();
     await up();
     await probed({ model: 'n' });
-    expect(process.gone()).toBe(false);
+    const retire = jest.spyOn(WorkerConnection.prototype, 'retire');
+    expect([process.gone(), retire.mock.calls.length]).toEqual([false, 1]);
     expect([worker.state, worker.offer(), worker.view().address]).toEqual([
       ...['lost', undefined, undefined],
     ]);
@@ -157,8 +154,9 @@ describe('a worker', () => {
     const replies = [0, 1, 2, 3].map(() => Promise.withResolvers<object>());
     const execute = jest.spyOn(WorkerConnection.prototype, 'execute');
     for (const { promise } of replies) execute.mockReturnValueOnce({ reply: promise } as never);
+    now.ms = 100;
     worker.execute({} as never);
-    now.ms = 30;
+    now.ms = 130;
     replies[0]!.resolve({ execution: 'how' });
     await turn();
     expect(events).toEqual([{ model: 'm', execution: 'how' }]);
@@ -230,9 +228,8 @@ describe('a worker', () => {
     const { worker, up, events } = pooledWorker();
     await up();
     const finished = Promise.withResolvers<void>();
-    jest
-      .spyOn(WorkerConnection.prototype, 'openStream')
-      .mockReturnValue({ finished: finished.promise } as never);
+    const openStream = jest.spyOn(WorkerConnection.prototype, 'openStream');
+    openStream.mockReturnValue({ finished: finished.promise } as never);
     worker.openStream({} as never);
     expect([worker.running, worker.view().streamsInUse]).toEqual([1, 1]);
     expect(() => worker.openStream({} as never)).toThrow('1 slots wanted');
@@ -338,7 +335,11 @@ describe('the end of a worker', () => {
   it('ends what runs when it is closed', async () => {
     const { worker, up, inner, location, process } = pooledWorker();
     await up();
+    const retire = jest.spyOn(WorkerConnection.prototype, 'retire');
+    process.reachable();
+    expect(retire).toHaveBeenCalledTimes(1);
     await worker.close();
+    expect(retire).toHaveBeenCalledTimes(2);
     expect([inner.abortAll.mock.calls.length, location.stop.mock.calls]).toEqual([1, [[]]]);
     expect([worker.state, worker.view().slots.total]).toEqual(['draining', 0]);
     process.reachable();
