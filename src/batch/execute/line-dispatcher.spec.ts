@@ -1,4 +1,4 @@
-import { describe, expect, it } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { encodePlan, Plan } from '../../core/jobs/plan-entry.js';
 import { settingsFrom } from '../../platform/config/settings.js';
 import { JobProgress } from '../job/job-progress.js';
@@ -56,6 +56,10 @@ function harness(concurrency = 100) {
 const settled = () => new Promise(next => setImmediate(next));
 
 describe('LineDispatcher', () => {
+  afterEach(() => {
+    jest.useRealTimers();
+  });
+
   it('sends up to the limit of a model, and to the process-wide limit over all', () => {
     const { sent, job } = harness(25);
     job('a', { m1: 50, m2: 50, m3: 50 });
@@ -147,5 +151,113 @@ describe('LineDispatcher', () => {
     sent[0]!.finish();
     await settled();
     expect(sent).toHaveLength(10);
+  });
+
+  it('counts the lines in flight, of which those that ended are none', async () => {
+    const { dispatcher, sent, job } = harness(3);
+    job('a', { m: 4 });
+    expect(dispatcher.inFlight).toBe(3);
+    for (const { finish } of sent) finish();
+    await settled();
+    expect([dispatcher.inFlight, sent.length]).toEqual([1, 4]);
+    sent[3]!.finish();
+    await settled();
+    expect(dispatcher.inFlight).toBe(0);
+  });
+
+  it('sends lines up to the limit of bytes exactly, and as many once they have ended', async () => {
+    const { sent, job } = harness();
+    job('a', { m: 6 }, { length: 32 * MIB });
+    expect(sent).toHaveLength(2);
+    sent[0]!.finish();
+    await settled();
+    expect(sent).toHaveLength(3);
+    for (const { finish } of sent) finish();
+    await settled();
+    expect(sent).toHaveLength(5);
+  });
+
+  it('sends nothing of a job that may not, nor waits for it, until it may', () => {
+    jest.useFakeTimers();
+    const { dispatcher, sent, job } = harness();
+    const held = job('a', { m: 1 });
+    expect(sent).toHaveLength(1);
+    const { lanes } = held;
+    const waiting = { lanes, maySend: false, weight: 1, send: held.send };
+    dispatcher.remove(held);
+    lanes[0]!.retryAt(sent[0]!.ticket, performance.now() + 10);
+    dispatcher.add(waiting);
+    expect(jest.getTimerCount()).toBe(0);
+    jest.advanceTimersByTime(20);
+    dispatcher.pump();
+    expect(sent).toHaveLength(1);
+    waiting.maySend = true;
+    dispatcher.pump();
+    expect(sent).toHaveLength(2);
+  });
+
+  it('wakes when the first line is due, and not after its end', async () => {
+    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
+    const { dispatcher, sent, job } = harness();
+    const { lanes } = job('a', { m1: 1, m2: 1, m3: 1 });
+    const startMs = performance.now();
+    for (const [at, waitMs] of [60, 30, 90].entries()) {
+      lanes[at]!.retryAt(sent[at]!.ticket, startMs + waitMs);
+      sent[at]!.finish();
+    }
+    await settled();
+    expect(jest.getTimerCount()).toBe(1);
+    jest.advanceTimersByTime(25);
+    expect(sent).toHaveLength(3);
+    // Rounding may cost a few milliseconds.
+    jest.advanceTimersByTime(10);
+    expect(sent[3]!.key).toBe('a\nm2');
+    jest.advanceTimersByTime(30);
+    expect(sent[4]!.key).toBe('a\nm1');
+    dispatcher.onApplicationShutdown();
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('gives the more urgent of two jobs more turns, by the weight that it has now', async () => {
+    const { dispatcher, sent, job } = harness(1);
+    const [a] = [job('a', { m: 90 }), job('b', { m: 90 })];
+    const turns = async () => {
+      const from = sent.length;
+      for (let turn = 0; turn < 40; turn++) {
+        sent.at(-1)!.finish();
+        await settled();
+      }
+      return sent.slice(from).filter(({ key }) => key.startsWith('a')).length;
+    };
+    expect(Math.abs((await turns()) - 20)).toBeLessThanOrEqual(2);
+    dispatcher.updateWeight({ ...a, weight: 3 });
+    expect(Math.abs((await turns()) - 30)).toBeLessThanOrEqual(2);
+  });
+
+  it('gives no turns to a job that was removed, whatever its weight becomes', async () => {
+    const { dispatcher, sent, job } = harness(1);
+    const removed = job('a', { m: 5 });
+    dispatcher.remove(removed);
+    dispatcher.updateWeight(removed);
+    sent[0]!.finish();
+    await settled();
+    expect(sent).toHaveLength(1);
+  });
+
+  it('sends one line at a time though others are sent within', () => {
+    const dispatcher = new LineDispatcher(settingsFrom({ 'batch.concurrency': 3 }));
+    const gate = new TargetGate(10, PAUSES);
+    const lines = { model: 'm', first: 0, plan: plan(5) };
+    const sent: number[] = [];
+    dispatcher.add({
+      lanes: [new LineLane('a', 't', lines, gate, new JobProgress(5))],
+      ...{ maySend: true, weight: 1 },
+      send: (_, { index }) => {
+        dispatcher.pump();
+        sent.push(index);
+        return new Promise(() => undefined);
+      },
+    });
+    expect(sent).toEqual([0, 1, 2]);
   });
 });

@@ -55,3 +55,74 @@ describe('a lane behind another of its device', () => {
     expect(second!.isBehind(50)).toBe(false);
   });
 });
+
+describe('the lines of a model', () => {
+  const lane = (lines: number, done: readonly number[] = [], first = 0) => {
+    const progress = new JobProgress(first + lines);
+    for (const index of done) progress.record({ index, kind: 'O' });
+    const gate = new TargetGate(10, PAUSES);
+    return new LineLane('job', 't', { model: 'm', first, plan: plan(lines) }, gate, progress);
+  };
+
+  it('are sent in the order of the plan, without those that have results', () => {
+    const its = lane(5, [2, 4, 5], 2);
+    expect([its.key, its.model, its.isEmpty]).toEqual(['job\nm', 'm', false]);
+    const first = its.peek(0);
+    expect([its.peek(0), its.take(0)]).toEqual([first, first]);
+    expect(first).toMatchObject({ index: 3, tried: { failed: 0, busy: 0 }, entry: { offset: 1 } });
+    expect(its.take(0)).toMatchObject({ index: 6 });
+    expect([its.isEmpty, its.peek(0), its.take(0)]).toEqual([true, undefined, undefined]);
+    expect(lane(2, [0, 1]).isEmpty).toBe(true);
+  });
+
+  it('are not all sent while one waits for its next attempt', () => {
+    const its = lane(1);
+    const line = its.take(0)!;
+    its.retryAt(line, 10);
+    expect([its.isEmpty, its.take(9)]).toEqual([false, undefined]);
+    expect([its.take(10), its.isEmpty]).toEqual([line, true]);
+  });
+
+  it.each([
+    ['of a line that is ready', 0, 0, Infinity],
+    ['of a line that is ready but for its target', 0, 20, 20],
+    ['of a line that waits', 30, 0, 30],
+    ['of a line that waits longer than its target', 30, 20, 30],
+    ['of a line that waits less', 30, 40, 40],
+    ['of a line that is due', 5, 0, Infinity],
+  ])('are due by time alone %s', (_, dueMs, closedMs, expected) => {
+    const its = lane(1);
+    if (dueMs > 0) its.retryAt(its.take(0)!, dueMs);
+    if (closedMs > 0) its.gate.overloaded(0, closedMs);
+    expect(its.nextDueMs(5)).toBe(expected);
+    expect(lane(0).nextDueMs(5)).toBe(Infinity);
+  });
+
+  it('are behind those of which one of two still has no answer', () => {
+    const [first, behind] = [lane(2), lane(1)];
+    behind.goAfter([first]);
+    for (let taken = 0; taken < 2; taken++) first.take(0);
+    const held = [0, 1].map(() => {
+      first.ended();
+      return behind.isBehind(0);
+    });
+    expect(held).toEqual([true, false]);
+  });
+
+  it('are behind none by default', () => {
+    expect(lane(1).isBehind(0)).toBe(false);
+    const [empty, behind] = [lane(0), lane(1)];
+    behind.goAfter([empty]);
+    expect(behind.isBehind(0)).toBe(false);
+  });
+});
+
+it('a lane behind one whose target is away is not held', () => {
+  const gate = new TargetGate(10, { firstMs: 0, longestMs: 0 });
+  const [first, second] = ['m1', 'm2'].map(
+    model => new LineLane('job', 't', { model, first: 0, plan: plan(1) }, gate, new JobProgress(1)),
+  );
+  second!.goAfter([first!]);
+  gate.failed(0);
+  expect([gate.isOpen(0), second!.isBehind(0)]).toEqual([true, false]);
+});

@@ -3,7 +3,7 @@ import { createServer, type Server, type ServerResponse } from 'node:http';
 import { type AddressInfo } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { type Answer } from './line-reply.js';
+import { type Answer, OpenReplies } from './line-reply.js';
 import { LineTarget } from './line-target.js';
 
 describe('LineTarget', () => {
@@ -20,19 +20,23 @@ describe('LineTarget', () => {
   });
   afterEach(() => {
     jest.useRealTimers();
+    jest.restoreAllMocks();
     for (const target of targets.splice(0)) target.close();
     server.closeAllConnections();
     server.close();
   });
 
-  function open(requestTimeoutMs = 60_000): LineTarget {
+  const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  function open(requestTimeoutMs = 60_000, more: Partial<LineTarget['spec']> = {}): LineTarget {
     const spec = {
-      urls: [`http://127.0.0.1:${(server.address() as AddressInfo).port}`],
+      urls: [url()],
       requestTimeoutMs,
       retries: { attempts: 1, initialMs: 1, maxMs: 1 },
       tls: { insecureSkipVerify: false },
       fetchesFileUrl: true,
       authorization: () => undefined,
+      ...more,
     };
     targets.push(new LineTarget(spec, 1000));
     return targets.at(-1)!;
@@ -164,5 +168,178 @@ describe('LineTarget', () => {
       kind: 'transport',
       cause: 'refused',
     });
+  });
+
+  /** The headers and the path that one line arrives with. */
+  async function arrived(more: Partial<LineTarget['spec']>, owner: object = {}) {
+    const sent = send(open(60_000, more), 'a', undefined, { tenant: 't', ...owner });
+    await untilHeld('a');
+    const response = held.get('a')!;
+    const { headers, url: path } = response.req;
+    response.end('{}');
+    await sent;
+    return { headers, path };
+  }
+
+  const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
+
+  it('names the request, its priority and itself, and authorizes it for its tenant', async () => {
+    const authorization = ({ tenant }: { tenant: string }) => `Bearer of ${tenant}`;
+    const { headers, path } = await arrived({ authorization });
+    expect([path, headers]).toEqual([
+      '/v1/chat/completions',
+      expect.objectContaining({
+        ...{ 'content-type': 'application/json', 'content-length': '2', 'x-request-id': 'a' },
+        ...{ 'x-priority': 'batch', 'user-agent': 'switchyard-batch' },
+        authorization: 'Bearer of t',
+      }),
+    ]);
+  });
+
+  it.each<[string, Partial<LineTarget['spec']>, object, string[]]>([
+    ['without a window or a trace', {}, {}, []],
+    ['past its window', {}, { expiresAtMs: 0 }, []],
+    ['within its window', {}, { expiresAtMs: Infinity }, ['x-switchyard-window-ms']],
+    ['of a trace', {}, { traceparent: TRACE }, ['x-switchyard-trace-link']],
+    [
+      'to another server',
+      { fetchesFileUrl: false },
+      { expiresAtMs: Infinity, traceparent: TRACE },
+      [],
+    ],
+  ])(
+    'says what only the gateway knows, in the headers of a line %s',
+    async (_, more, owner, names) => {
+      const { headers } = await arrived(more, owner);
+      const known = Object.keys(headers).filter(name =>
+        /switchyard|trace|authorization/.test(name),
+      );
+      expect(known).toEqual(names);
+      if (names.length > 0) expect(headers[names[0]!]).toMatch(/^(604800000|00-0af.*)$/);
+    },
+  );
+
+  it.each([
+    ['/base', '/base/v1/chat/completions'],
+    ['', '/v1/chat/completions'],
+  ])('is called below its own path: %s', async (prefix, expected) => {
+    expect((await arrived({ urls: [`${url()}${prefix}`] })).path).toBe(expected);
+  });
+
+  it('streams a body that comes in pieces', async () => {
+    const received = new Promise<string>(resolve => {
+      server.on('request', request => {
+        let text = '';
+        request.on('data', chunk => (text += String(chunk))).on('end', () => resolve(text));
+      });
+    });
+    const body = async function* () {
+      yield await Promise.resolve(Buffer.from('{'));
+      yield Buffer.from('}');
+    };
+    const sent = open().exchange({
+      ...{ path: '/x', contentType: 'a/b', bytes: 2, requestId: 'a', owner: { tenant: 't' } },
+      ...{ body, signal: new AbortController().signal },
+    });
+    expect(await received).toBe('{}');
+    held.get('a')!.end('{}');
+    expect(await sent).toMatchObject({ status: 200 });
+  });
+
+  it.each([
+    [401, true, 1, { kind: 'transport', cause: 'refused' }],
+    [401, false, 0, { kind: 'answer', status: 401 }],
+    [403, true, 0, { kind: 'answer', status: 403 }],
+  ])('answers %i; its token is one of ours: %s', async (status, isOurs, renewals, expected) => {
+    const renewTokens = jest.fn();
+    const target = open(60_000, isOurs ? { renewTokens } : {});
+    const sent = send(target, 'a');
+    await untilHeld('a');
+    held.get('a')!.writeHead(status).end();
+    expect(await sent).toMatchObject(expected);
+    expect(renewTokens).toHaveBeenCalledTimes(renewals);
+  });
+
+  it('sends each line to the address with the fewest in flight, to the first of several', async () => {
+    const target = open(60_000, { urls: ['a', 'b', 'c'].map(name => `${url()}/${name}`) });
+    const sent = new Map<string, Promise<Answer>>();
+    const placeOf = async (id: string) => {
+      sent.set(id, send(target, id));
+      await untilHeld(id);
+      return held.get(id)!.req.url!.at(1);
+    };
+    const answered = async (id: string) => {
+      held.get(id)!.end('{}');
+      await sent.get(id);
+    };
+    const places: (string | undefined)[] = [];
+    for (const id of ['1', '2', '3', '4']) places.push(await placeOf(id));
+    await answered('2');
+    for (const id of ['5', '6']) places.push(await placeOf(id));
+    expect(places.join('')).toBe('abcabb');
+    for (const id of ['1', '3', '4', '5', '6']) await answered(id);
+  });
+
+  it('leaves an address that is away alone until it is due, then probes it with one line', async () => {
+    const now = jest.spyOn(performance, 'now').mockReturnValue(1000);
+    const retries = { attempts: 1, initialMs: 100, maxMs: 100 };
+    const target = open(60_000, { retries, urls: ['a', 'b'].map(name => `${url()}/${name}`) });
+    expect([target.isReachable(0), target.name]).toEqual([true, `${url()}/a,${url()}/b`]);
+    const exchanged = async (id: string, status: number, headers: Record<string, string> = {}) => {
+      const sent = send(target, id);
+      await untilHeld(id);
+      const response = held.get(id)!;
+      response.writeHead(status, headers).end('{}');
+      await sent;
+      return response.req.url!.at(1);
+    };
+    expect(await exchanged('1', 503)).toBe('a');
+    expect([await exchanged('2', 200), await exchanged('3', 200)]).toEqual(['b', 'b']);
+    now.mockReturnValue(1099);
+    expect(await exchanged('4', 200)).toBe('b');
+    now.mockReturnValue(1100);
+    const probe = send(target, 'probe');
+    await untilHeld('probe');
+    expect(held.get('probe')!.req.url!.at(1)).toBe('a');
+    expect(await exchanged('5', 200)).toBe('b');
+    // A timeout of it says nothing; any answer brings it back.
+    held.get('probe')!.writeHead(400).end('{}');
+    await probe;
+    expect(await exchanged('6', 200)).toBe('a');
+    // As long as it asked for.
+    expect(await exchanged('7', 503, { 'retry-after': '9' })).toBe('a');
+    expect(await exchanged('8', 503, { 'retry-after': '5' })).toBe('b');
+    expect([6099, 6100].map(nowMs => target.isReachable(nowMs))).toEqual([false, true]);
+    // While all are away, a line goes to the first.
+    expect(await exchanged('9', 200)).toBe('a');
+    expect(target.isReachable(1100)).toBe(true);
+  });
+
+  it('tries the next address after one that cannot be reached', async () => {
+    const gone = createServer();
+    await once(gone.listen(0, '127.0.0.1'), 'listening');
+    const { port } = gone.address() as AddressInfo;
+    gone.close();
+    await once(gone, 'close');
+    const target = open(60_000, { urls: [`http://127.0.0.1:${port}`, url()] });
+    const sent = send(target, 'a');
+    await untilHeld('a');
+    held.get('a')!.end('{}');
+    expect(await sent).toMatchObject({ kind: 'answer', status: 200 });
+    const lost = send(target, 'b');
+    await untilHeld('b');
+    held.get('b')!.destroy();
+    // It was sent: another address might do its work a second time.
+    expect(await lost).toMatchObject({ kind: 'transport', cause: 'lost' });
+  });
+
+  it('breaks its connections when it is closed', async () => {
+    const close = jest.spyOn(OpenReplies.prototype, 'close');
+    const target = open();
+    const sent = send(target, 'a');
+    await untilHeld('a');
+    target.close();
+    expect(await sent).toMatchObject({ kind: 'transport' });
+    expect(close).toHaveBeenCalledTimes(1);
   });
 });

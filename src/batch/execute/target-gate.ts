@@ -86,7 +86,7 @@ export class TargetGate {
   }
 
   /** The target is unreachable. @returns true if it was reachable before */
-  failed(nowMs: number, waitMs = 0): boolean {
+  failed(nowMs: number, waitMs?: number): boolean {
     const isNew = !this.isAway;
     this.#reachability.failed(nowMs, waitMs);
     return isNew;

@@ -72,7 +72,8 @@ export class InputCheck {
 
   /** To be called after the last line: rejects a file without any. */
   finish(): void {
-    if (this.#line === this.#blanks) this.rejectFile('empty_file', 'The input file has no lines.');
+    if (!this.#fatal && this.#line === this.#blanks)
+      this.rejectFile('empty_file', 'The input file has no lines.');
   }
 
   #validate(line: FileLine): InvalidLine | undefined {

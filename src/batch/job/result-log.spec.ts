@@ -1,10 +1,11 @@
 import { appendFileSync, readdirSync, rmSync } from 'node:fs';
+import { open as openFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { beforeEach, describe, expect, it } from '@jest/globals';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { temporaryFolder } from '../../../test/support/temporary-folder.js';
-import { JobProgress } from './job-progress.js';
 import { ResultLog } from './result-log.js';
-import { decodeHead, encodeRecord } from './result-segments.js';
+import { encodeRecord } from './result-segments.js';
 
 const usage = { inputTokens: 3, outputTokens: 2, cachedTokens: 1, reasoningTokens: 0 };
 const result = (index: number, kind: 'O' | 'E' = 'O') => ({
@@ -14,21 +15,14 @@ const result = (index: number, kind: 'O' | 'E' = 'O') => ({
   line: `{"custom_id":"${index}"}`,
 });
 
-describe('the progress of a job', () => {
-  it('counts the first result of a line only, and none beyond its lines', () => {
-    const progress = new JobProgress(2);
-    progress.record(result(1));
-    progress.record(result(1, 'E'));
-    expect(progress.counts).toEqual({ total: 2, completed: 1, failed: 0 });
-    expect(progress.usage).toEqual(usage);
-    expect(() => progress.record(result(2))).toThrow(RangeError);
-  });
-});
-
 describe('the result log', () => {
   let folder: string;
   beforeEach(() => {
     folder = temporaryFolder();
+  });
+  afterEach(() => {
+    jest.restoreAllMocks();
+    jest.useRealTimers();
   });
 
   const open = (epoch: number): Promise<ResultLog> => ResultLog.open(folder, epoch, 10);
@@ -120,23 +114,125 @@ describe('the result log', () => {
     expect(log.progress.done).toBe(0);
     await log.close();
   });
-});
 
-describe('a record', () => {
-  it('reads index, kind, usage and where its line starts; anything else is none', () => {
-    const bytes = encodeRecord(result(12)).subarray(0, -1);
-    expect(decodeHead(bytes)).toEqual({
-      index: 12,
-      kind: 'O',
-      usage,
-      lineStart: '12 O 3/2/1/0 '.length,
+  /** A log whose writes wait until `thaw`. */
+  async function frozen() {
+    const log = await open(1);
+    const gate = Promise.withResolvers<void>();
+    const durable: number[] = [];
+    const probe = await openFile(join(folder, 'probe'), 'w');
+    const prototype = Object.getPrototypeOf(probe) as typeof probe;
+    await probe.close();
+    const write = prototype.write as (...args: unknown[]) => Promise<object>;
+    const spy = jest.spyOn(prototype, 'write').mockImplementation(async function (
+      this: unknown,
+      ...args: unknown[]
+    ) {
+      await gate.promise;
+      return write.apply(this, args) as never;
     });
-    expect(decodeHead(encodeRecord({ index: 3, kind: 'E', line: '{}' }).subarray(0, -1))).toEqual({
-      index: 3,
-      kind: 'E',
-      lineStart: 6,
+    log.listen({
+      onDurable: () => durable.push(log.progress.done),
+      onFailure: () => durable.push(-1),
     });
-    for (const text of ['', '12 O - {"a":1', '12 X - {}', 'x O - {}', '12 O {}'])
-      expect(decodeHead(Buffer.from(text))).toBeUndefined();
+    const thaw = () => {
+      gate.resolve();
+      spy.mockRestore();
+    };
+    return { log, durable, thaw, writes: () => spy.mock.calls.length };
+  }
+  const until = async (isTrue: () => boolean) => {
+    while (!isTrue()) await turn();
+  };
+  const line = (bytes: number) => `{"a":"${'x'.repeat(bytes)}"}`;
+
+  it.each([
+    ['64 results', 64, 10],
+    ['results of 4 MiB', 4, 1_048_576],
+  ])('writes %s at once, and fewer only after 50 ms', async (_, count, bytes) => {
+    const log = await ResultLog.open(folder, 1, 100);
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'performance'] });
+    for (let index = 0; index < count - 1; index++)
+      log.append({ index, kind: 'O', line: line(bytes) });
+    expect(jest.getTimerCount()).toBe(1);
+    log.append({ index: count - 1, kind: 'O', line: line(bytes) });
+    expect(jest.getTimerCount()).toBe(0);
+    await until(() => log.progress.done === count);
+    log.append({ index: 99, kind: 'O', line: '{}' });
+    expect([log.progress.done, log.pendingSinceMs! <= performance.now()]).toEqual([count, true]);
+    jest.advanceTimersByTime(49);
+    expect(jest.getTimerCount()).toBe(1);
+    jest.advanceTimersByTime(1);
+    expect(jest.getTimerCount()).toBe(0);
+    await until(() => log.progress.done === count + 1);
+    jest.useRealTimers();
+    expect(log.pendingSinceMs).toBeUndefined();
+    await log.close();
+  });
+
+  it('writes one group after the other; what comes meanwhile is one group more', async () => {
+    const { log, durable, thaw, writes } = await frozen();
+    log.append(result(0));
+    const flushed = log.flush();
+    for (const index of [1, 2]) log.append(result(index));
+    await until(() => writes() === 1);
+    await turn();
+    expect([writes(), durable]).toEqual([1, []]);
+    const since = log.pendingSinceMs!;
+    thaw();
+    await flushed;
+    expect([durable, log.pendingSinceMs, since > 0]).toEqual([[1, 3], undefined, true]);
+    const bytes = encodeRecord(result(0)).length * 3;
+    expect(log.writtenBytes).toBe(bytes);
+    await log.close();
+  });
+
+  it('writes a group that is full already as soon as the one before is written', async () => {
+    const log = await ResultLog.open(folder, 1, 200);
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'performance'] });
+    for (let index = 0; index < 128; index++) log.append(result(index));
+    await until(() => log.progress.done === 128);
+    expect(jest.getTimerCount()).toBe(0);
+    jest.useRealTimers();
+    await log.close();
+  });
+
+  it.each([
+    [16, false],
+    [17, true],
+  ])('is behind while %i MiB wait for the disk: %s', async (mib, isBehind) => {
+    const { log, thaw } = await frozen();
+    const spare = encodeRecord({ index: 0, kind: 'O', line: line(0) }).length;
+    // In two groups, of which one is being written.
+    log.append({ index: 0, kind: 'O', line: line(8 * 1_048_576 - spare) });
+    expect(log.isBehind).toBe(false);
+    log.append({ index: 1, kind: 'O', line: line((mib - 8) * 1_048_576 - spare) });
+    expect(log.isBehind).toBe(isBehind);
+    thaw();
+    await log.flush();
+    expect(log.isBehind).toBe(false);
+    await log.close();
+  });
+
+  it('drops what is not durable when it is closed, and takes nothing more', async () => {
+    const log = await open(1);
+    log.append(result(0));
+    await log.close();
+    log.append(result(1));
+    await expect(log.flush()).rejects.toThrow('is closed');
+    const again = await open(2);
+    expect(again.progress.done).toBe(0);
+    await again.close();
+  });
+
+  it('finishes the write that is on its way when it is closed', async () => {
+    const { log, durable, thaw } = await frozen();
+    log.append(result(0));
+    const flushed = log.flush().catch(() => undefined);
+    log.append(result(1));
+    const closed = log.close();
+    thaw();
+    await Promise.all([flushed, closed]);
+    expect(durable).toEqual([1]);
   });
 });

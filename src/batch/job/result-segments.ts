@@ -45,16 +45,18 @@ export function decodeHead(bytes: Buffer): RecordHead | undefined {
     index: Number(index),
     kind: kind as ResultRecord['kind'],
     lineStart: head.length - 1,
-    usage: usage[0] === undefined ? undefined : usageOf(usage.map(Number)),
+    usage: usage[0] === undefined ? undefined : usageOf(usage.map(Number) as Numbers),
   };
 }
 
+type Numbers = [number, number, number, number];
+
 const usageOf = ([
-  inputTokens = 0,
-  outputTokens = 0,
-  cachedTokens = 0,
-  reasoningTokens = 0,
-]: readonly number[]): BatchUsage => ({
+  inputTokens,
+  outputTokens,
+  cachedTokens,
+  reasoningTokens,
+]: Numbers): BatchUsage => ({
   inputTokens,
   outputTokens,
   cachedTokens,

@@ -2,7 +2,6 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { type BatchJob } from '../../core/jobs/batch-job.js';
 import { type JobClaims } from '../../platform/database/job-claims.js';
 import { JobLease, LeaseLost } from './job-lease.js';
-import { JobStop } from './job-stop.js';
 
 const LEASE_MS = 900;
 const job = { id: 'batch_1', status: 'in_progress', reachedAtMs: {} } as unknown as BatchJob;
@@ -96,16 +95,94 @@ describe('JobLease', () => {
     await expect(held.update({ status: 'finalizing' })).rejects.toThrow(LeaseLost);
     expect(held.isLost).toBe(true);
   });
-});
 
-describe('JobStop', () => {
-  it('keeps the strongest reason and reports each change', () => {
-    const stop = new JobStop();
-    const heard: string[] = [];
-    stop.listen(reason => heard.push(reason));
-    for (const reason of ['expired', 'cancelled', 'expired', 'shutdown', 'lost', 'failed'] as const)
-      stop.request(reason);
-    expect(heard).toEqual(['expired', 'cancelled', 'shutdown', 'lost']);
-    expect([stop.reason, stop.handsOver]).toEqual(['lost', true]);
+  it('is held until its time is over, to the millisecond, and reports its loss once', async () => {
+    const now = jest.spyOn(performance, 'now').mockReturnValue(1000);
+    const held = lease();
+    now.mockReturnValue(1000 + LEASE_MS);
+    expect([held.isLost, held.hasEnded]).toEqual([false, false]);
+    now.mockReturnValue(1000 + LEASE_MS + 1);
+    expect([held.isLost, held.isLost, heard]).toEqual([true, true, ['lost']]);
+    expect([held.isLostToOutage, jest.getTimerCount()]).toEqual([false, 0]);
+    await held.beat();
+    expect(beats).toBe(0);
+    now.mockRestore();
+  });
+
+  it('is prolonged from when its heartbeat was sent', async () => {
+    const now = jest.spyOn(performance, 'now').mockReturnValue(0);
+    const held = lease();
+    now.mockReturnValue(100);
+    const answered = held.beat();
+    // One at a time.
+    expect(held.beat()).toBe(answered);
+    now.mockReturnValue(300);
+    await answered;
+    expect(beats).toBe(1);
+    now.mockReturnValue(100 + LEASE_MS);
+    expect(held.isLost).toBe(false);
+    now.mockReturnValue(101 + LEASE_MS);
+    expect(held.isLost).toBe(true);
+    now.mockRestore();
+  });
+
+  it('never runs out once its job has ended, whatever a late heartbeat says', async () => {
+    answers = [undefined];
+    const held = lease();
+    const late = held.beat();
+    held.ended();
+    await late;
+    jest.advanceTimersByTime(LEASE_MS * 2);
+    await held.beat();
+    expect([held.isLost, held.hasEnded, beats, heard]).toEqual([false, true, 1, []]);
+    expect(jest.getTimerCount()).toBe(0);
+  });
+
+  it('is released after the heartbeat that is on its way, and beats no more', async () => {
+    const held = lease();
+    void held.beat();
+    await held.release();
+    expect([beats, heard, jest.getTimerCount()]).toEqual([1, ['released'], 0]);
+  });
+
+  it('has the job as it was last written or read', async () => {
+    jest.setSystemTime(5000);
+    const written: unknown[] = [];
+    const outcomes = ['written', 'cancelling', 'written'];
+    const update = (...args: unknown[]) => Promise.resolve((written.push(args), outcomes.shift()));
+    const held = new JobLease(
+      { ...store, update } as unknown as JobClaims,
+      { job: { ...job, reachedAtMs: { in_progress: 1 } }, epoch: 3 },
+      LEASE_MS,
+      { onCancel: () => undefined, onLost: () => undefined, onError: () => undefined },
+    );
+    expect(await held.update({ status: 'finalizing', model: 'm' })).toBe('written');
+    const reachedAtMs = { in_progress: 1, finalizing: 5000 };
+    expect(held.job).toMatchObject({ status: 'finalizing', model: 'm', reachedAtMs });
+    expect(written).toEqual([['batch_1', 3, { status: 'finalizing', model: 'm' }, 5000]]);
+    expect(await held.update({ status: 'completed' })).toBe('cancelling');
+    expect(held.job.status).toBe('finalizing');
+    jest.setSystemTime(6000);
+    await held.update({ status: 'finalizing' });
+    expect(held.job.reachedAtMs).toEqual(reachedAtMs);
+    outcomes.push('written');
+    await held.update({});
+    expect(held.job.reachedAtMs).toEqual(reachedAtMs);
+    held.stop();
+  });
+
+  it('is not lost to an outage when the store answered after it', async () => {
+    answers = [new Error('down'), undefined];
+    const held = lease();
+    await jest.advanceTimersByTimeAsync(LEASE_MS);
+    expect([heard, held.isLostToOutage]).toEqual([['trouble', 'lost'], false]);
+  });
+
+  it('writes nothing once it is lost', async () => {
+    answers = [undefined];
+    const held = lease();
+    expect(() => held.assertHeld()).not.toThrow();
+    await held.beat();
+    expect(() => held.assertHeld()).toThrow('The lease of batch_1 is lost.');
   });
 });
