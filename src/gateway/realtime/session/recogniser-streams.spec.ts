@@ -1,77 +1,14 @@
 import { syncBuiltinESMExports } from 'node:module';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { type StreamEvent } from '@switchyard/worker-protocol/call.codec.js';
-import { ScriptedStream } from '../../../../test/support/scripted-stream.js';
-import { type ServerEvent } from '../../../contracts/realtime/realtime-event.js';
+import { streamedSession as session } from '../../../../test/support/streamed-session.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
-import { RecogniserStreams } from './recogniser-streams.js';
-import { type Recognisers } from './recognisers.js';
-import { type SessionCore } from './session-core.js';
 
-type Entry = { kind: 'audio'; pcm: Buffer } | { kind: 'commit' | 'reopen' | 'end' };
 const AUDIO = { kind: 'audio', pcm: Buffer.of(1, 2) } as const;
 const event = { type: 'speech_started', utterance: 0, at: 0 } as const;
 const errorOf = (code: 'queue_full' | 'no_worker' | 'worker_lost') => new DomainError(code, code);
 const turns = async () => {
   for (let turn = 0; turn < 10; turn += 1) await new Promise(setImmediate);
 };
-
-/** Streams of one session; `seen` is what they hand over and what is asked of its recognition. */
-function session({ models = undefined as readonly string[] | undefined } = {}) {
-  const due: Entry[] = [];
-  const seen: unknown[][] = [];
-  const opened: ScriptedStream[] = [];
-  const ids: string[] = [];
-  const state = {
-    refusal: undefined as DomainError | undefined,
-    slotComing: false,
-    loads: true,
-    awaited: undefined as { text: string; inMs: number } | undefined,
-    model: 'stt',
-    tries: 0,
-  };
-  const demandTranscriber = () => {
-    state.tries += 1;
-    return { id: state.model };
-  };
-  const note =
-    (name: string) =>
-    (...given: unknown[]) =>
-      void seen.push([name, ...given]);
-  const recognition = {
-    next: () => due.shift(),
-    end: () => due.push({ kind: 'end' }),
-    heard: (heard: StreamEvent, closing: boolean) => seen.push(['heard', heard.type, closing]),
-    ...Object.fromEntries(
-      ['rewind', 'opened', 'closed', 'lost', 'giveUp', 'recovered'].map(name => [name, note(name)]),
-    ),
-  };
-  const streams = new RecogniserStreams(
-    { recognition, config: {}, demandTranscriber } as unknown as SessionCore,
-    {
-      id: 'sess_1',
-      owner: { tenant: 't', scopes: new Set(), terms: models && { key: 'k', models } },
-      send: ({ warning }: ServerEvent) => seen.push(['send', warning]),
-    },
-    {
-      recognisers: {
-        open: (id: string) => {
-          if (state.refusal) throw state.refusal;
-          ids.push(id);
-          opened.push(new ScriptedStream());
-          return opened.at(-1)!;
-        },
-        loads: () => state.loads,
-        awaited: () => state.awaited,
-      } as unknown as Recognisers,
-      recoveryMs: 750,
-      slotComing: () => state.slotComing,
-      run: act => act(),
-    },
-  );
-  const happened = () => seen.splice(0);
-  return { streams, due, opened, ids, state, happened };
-}
 
 /** With its first stream open. */
 async function live() {
