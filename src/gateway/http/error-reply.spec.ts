@@ -137,9 +137,10 @@ describe('an error before a body was read', () => {
     await turn();
     expect(isEnded()).toBe(true);
     for (const event of ['data', 'end', 'close'])
-      expect([event, raw.listeners(event).filter(({ name }) => /^(end|count)$/.test(name))]).toEqual(
-        [event, []],
-      );
+      expect([
+        event,
+        raw.listeners(event).filter(({ name }) => /^(end|count)$/.test(name)),
+      ]).toEqual([event, []]);
   });
 
   it('ends at once when the caller has left already', async () => {

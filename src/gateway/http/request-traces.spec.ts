@@ -137,7 +137,13 @@ describe('the spans of a request', () => {
   it('are its queue, window, worker call, preparation and device', () => {
     emit({ type: 'accepted', traceparent: HEADER, atMs: 100, tenant: 't', priority: 'batch' });
     emit({ ...LEASED, atMs: 150, batchWaitMs: 1 });
-    emit({ ...SETTLED, atMs: 190, phases: { readyMs: 10, totalMs: 90 }, batchSize: 2, deviceMs: 5 });
+    emit({
+      ...SETTLED,
+      atMs: 190,
+      phases: { readyMs: 10, totalMs: 90 },
+      batchSize: 2,
+      deviceMs: 5,
+    });
     expect(shown()).toEqual([
       ['queue', 100, 150, 'caller'],
       ['window', 149, 150, 1],

@@ -3,12 +3,12 @@ import { Readable } from 'node:stream';
 import { buffer, text } from 'node:stream/consumers';
 import { afterEach, beforeEach, describe, expect, it } from '@jest/globals';
 import { fastify, type FastifyInstance, type FastifyReply, type FastifyRequest } from 'fastify';
+import { type SettingOverrides } from '../../../test/support/gateway-process.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type StoredRequest } from '../../core/request/stored-request.js';
 import { admitAs } from '../../platform/auth/access-hooks.js';
 import { ANYBODY, type Principal } from '../../platform/auth/principal.js';
 import { INTERNAL_KEY_ID } from '../../platform/auth/short-lived-tokens.js';
-import { type SettingOverrides } from '../../../test/support/gateway-process.js';
 import { settingsFrom } from '../../platform/config/settings.js';
 import { LONGEST_FORM } from '../http/multipart-form.js';
 import { type StoredAnswers } from '../stored-work/stored-answers.js';
@@ -264,7 +264,10 @@ describe('an async request', () => {
   });
 
   it.each([
-    ['refused by this gateway', () => (gateway.early = { error: new DomainError('queue_full', 'F.') })],
+    [
+      'refused by this gateway',
+      () => (gateway.early = { error: new DomainError('queue_full', 'F.') }),
+    ],
     ['not stored', () => (gateway.receiveFails = true)],
   ])('leaves nothing when it is %s', async (_, act) => {
     act();

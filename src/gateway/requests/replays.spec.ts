@@ -54,7 +54,11 @@ describe('the answer of a first attempt', () => {
         return { answer: head, isWhole: scripted.isWhole };
       },
     };
-    const scheduler = { get accepting() { return scripted.accepting; } };
+    const scheduler = {
+      get accepting() {
+        return scripted.accepting;
+      },
+    };
     joining = joinMs =>
       new Replays(
         works as unknown as StoredWork,
@@ -180,11 +184,17 @@ describe('the answer of a first attempt', () => {
 
     it.each<[string, () => unknown, boolean]>([
       ['cannot be stored', () => (scripted.storing = Promise.reject(new Error('full'))), true],
-      ['is full', () => (scripted.storing = Promise.reject(new DomainError('storage_full', 'F'))), true],
+      [
+        'is full',
+        () => (scripted.storing = Promise.reject(new DomainError('storage_full', 'F'))),
+        true,
+      ],
       ['belongs to another attempt', () => (scripted.outcome = 'lost'), false],
     ])('that %s reaches its caller', async (_, act, isWhole) => {
       act();
-      const sent = (await kept(Readable.from([Buffer.from('one'), Buffer.from('two')]))) as Readable;
+      const sent = (await kept(
+        Readable.from([Buffer.from('one'), Buffer.from('two')]),
+      )) as Readable;
       const all = buffer(sent).then(String);
       if (isWhole) expect(await all).toBe('onetwo');
       else await expect(all).rejects.toMatchObject(TAKEN);

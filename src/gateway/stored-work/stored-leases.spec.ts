@@ -36,7 +36,8 @@ describe('the leases of stored requests', () => {
       },
     };
     const answers = {
-      remove: ({ length }: readonly unknown[]) => Promise.resolve(void log.push(`remove ${length}`)),
+      remove: ({ length }: readonly unknown[]) =>
+        Promise.resolve(void log.push(`remove ${length}`)),
     };
     const cancellations = {
       cancel: ({ id }: { id: string }, reason: string) =>

@@ -92,7 +92,8 @@ describe('stored work', () => {
   });
 
   it('is received with its body while the lease lasts', async () => {
-    const receive = () => works.receive({ work: work() } as never, [] as never, { fingerprint: '' });
+    const receive = () =>
+      works.receive({ work: work() } as never, [] as never, { fingerprint: '' });
     expect(await receive()).toMatchObject({ work: { body: { bytes: 1 } } });
     scripted.isReceived = false;
     await expect(receive()).rejects.toMatchObject({ code: 'storage_unavailable' });

@@ -133,10 +133,7 @@ describe('what limits a gateway', () => {
       'model_away',
       { model: { state: 'unloaded' }, awaited: { text: 'loads' }, depths: depth({ batch: 1 }) },
     ],
-    [
-      'slots_full',
-      { model: { workers: [worker('busy', 0)] }, depths: depth({ batch: 1 }) },
-    ],
+    ['slots_full', { model: { workers: [worker('busy', 0)] }, depths: depth({ batch: 1 }) }],
   ])('is %p for %j', async (kind, known) => {
     expect(await kindOf(known)).toBe(kind);
   });
@@ -156,11 +153,14 @@ describe('what limits a gateway', () => {
   it.each([
     [0, RequestPriority.BATCH],
     [1, RequestPriority.REALTIME],
-  ])('with %p realtime requests waiting asks when such work loads the model', async (realtime, priority) => {
-    const { status, asked } = statusOf({ depths: depth({ realtime, batch: 1 }) });
-    await status.find();
-    expect(asked).toEqual([priority]);
-  });
+  ])(
+    'with %p realtime requests waiting asks when such work loads the model',
+    async (realtime, priority) => {
+      const { status, asked } = statusOf({ depths: depth({ realtime, batch: 1 }) });
+      await status.find();
+      expect(asked).toEqual([priority]);
+    },
+  );
 });
 
 describe('the status of the stores', () => {

@@ -40,7 +40,13 @@ describe('files are written', () => {
     return new FileWriter(store as BlobStore, files as unknown as FileStore, own);
   }
   const write = (text: string, own?: typeof settings) =>
-    writer(own).write('t', (async function* () { yield await Promise.resolve(Buffer.from(text)); })(), LIMITS);
+    writer(own).write(
+      't',
+      (async function* () {
+        yield await Promise.resolve(Buffer.from(text));
+      })(),
+      LIMITS,
+    );
 
   it('bytes first, then the row', async () => {
     const written = await write('four');
