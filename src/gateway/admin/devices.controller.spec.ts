@@ -1,6 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
 import { RequestPriority } from '../../core/request/request-priority.js';
-import { type ProcessClock } from '../../platform/clock/process-clock.js';
 import { type DeviceSwaps } from '../devices/device-swaps.js';
 import { type EmbeddedQueue } from '../queue/embedded-queue.js';
 import { AdminDevicesController } from './devices.controller.js';
@@ -40,7 +39,7 @@ function shown({
   return new AdminDevicesController(
     swaps as unknown as DeviceSwaps,
     { awaited } as unknown as EmbeddedQueue,
-    { nowMs: () => NOW_MS } as ProcessClock,
+    { nowMs: () => NOW_MS },
   ).find().data[0]!;
 }
 

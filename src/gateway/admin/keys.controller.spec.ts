@@ -56,7 +56,7 @@ describe('keys of an operator', () => {
     [{ expires_at: null }, { expiresAtMs: null }],
     [{ models: null }, { models: null }],
   ])('are changed by %j', async (body, change) => {
-    await keys.update('k', body as never);
+    await keys.update('k', body);
     expect(given.pop()).toMatchObject(change);
   });
 

@@ -2,7 +2,7 @@ import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type RequestView } from '../../core/dispatch/request-view.js';
 import { RequestPriority } from '../../core/request/request-priority.js';
 import { type CancellationManager } from '../cancellation/cancellation-manager.js';
-import { type Forecasts } from '../scheduler/forecasts.js';
+import { type Forecasts } from '../queue/forecasts.js';
 import { type SchedulerService } from '../scheduler/scheduler.service.js';
 import { type WorkRuns } from '../stored-work/work-runs.js';
 import { AdminRequestsController } from './requests.controller.js';
@@ -42,7 +42,7 @@ describe('requests of an operator', () => {
     );
   });
   const ids = async (query: object) => {
-    const { total, data } = await requests.list({ offset: 0, limit: 9, ...query } as never);
+    const { total, data } = await requests.list({ offset: 0, limit: 9, ...query });
     return [total, data.map(({ request_id: id }) => id).join(' ')];
   };
 

@@ -77,7 +77,7 @@ describe('an error that is sent', () => {
     ['/api/chat', { error: 'Why.' }, undefined],
   ])('speaks the dialect of %s', (url, body, requestId) => {
     const { sent, given, raw } = answered('request_not_found', url);
-    expect(JSON.parse(String(sent.body))).toMatchObject(body);
+    expect(JSON.parse((sent.body as Buffer).toString())).toMatchObject(body);
     expect(given).toMatchObject({ 'x-request-id': 'req_1', 'x-should-retry': 'false' });
     expect(given['request-id']).toBe(requestId);
     expect(Object.keys(given)).not.toContain('connection');

@@ -65,9 +65,8 @@ afterEach(async () => {
 
 const asked = async (url: string, headers: Record<string, string> = {}) => {
   traces.watch(server);
-  await server.listen({ port: 0, host: '127.0.0.1' });
-  const [{ port }] = server.addresses() as [{ port: number }];
-  const answer = await fetch(`http://127.0.0.1:${port}${url}`, {
+  const origin = await server.listen({ port: 0, host: '127.0.0.1' });
+  const answer = await fetch(`${origin}${url}`, {
     headers: { connection: 'close', ...headers },
   });
   const { seen } = (await answer.json()) as { seen?: string };

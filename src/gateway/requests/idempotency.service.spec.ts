@@ -37,6 +37,12 @@ const work = (fields: object = {}): StoredRequest =>
     ...fields,
   }) as unknown as StoredRequest;
 
+interface Sent {
+  readonly url?: string;
+  readonly method?: 'POST' | 'PUT';
+  readonly payload?: string | Readable;
+}
+
 /** A gateway whose stores are scripted. */
 class Gateway {
   readonly server: FastifyInstance = fastify({
@@ -130,7 +136,7 @@ class Gateway {
 
   async post(
     headers: Record<string, string | string[]>,
-    { url = CHAT, method = 'POST' as 'POST' | 'PUT', payload = BODY as string | Readable } = {},
+    { url = CHAT, method = 'POST', payload = BODY }: Sent = {},
   ) {
     const type = url === FORM ? 'multipart/form-data; boundary=b' : 'application/json';
     const answer = await this.server.inject({
@@ -220,10 +226,13 @@ describe('the first of a key', () => {
     await gateway.server.close();
     gateway = new Gateway({ 'server.json_limit_bytes': 20, 'server.upload_limit_bytes': 30 });
     const sent = (length: number, headers: object = {}) =>
-      gateway.post({ ...ASYNC, ...headers } as Record<string, string>, {
-        url,
-        payload: Readable.from([Buffer.alloc(length, 'x')]),
-      });
+      gateway.post(
+        { ...ASYNC, ...headers },
+        {
+          url,
+          payload: Readable.from([Buffer.alloc(length, 'x')]),
+        },
+      );
     expect((await sent(most, { 'content-length': String(most) })).statusCode).toBe(202);
     expect((await sent(most)).statusCode).toBe(202);
     const over = new RegExp(`^file_too_large: .* ${most} bytes`);

@@ -140,7 +140,7 @@ describe('the answer of a first attempt', () => {
     ['not stored', () => (scripted.storing = Promise.reject(new Error('full')))],
     ['that of another attempt', () => (scripted.outcome = 'lost')],
   ])('that is %s is not replayed', async (what, act) => {
-    act();
+    void act();
     const sent = kept('answer');
     if (what === 'incomplete') expect(await sent).toBe('answer');
     else await expect(sent).rejects.toThrow(what === 'not stored' ? 'full' : 'still running');

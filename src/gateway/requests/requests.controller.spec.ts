@@ -1,7 +1,7 @@
 import { beforeEach, describe, expect, it } from '@jest/globals';
 import { type RequestView } from '../../core/dispatch/request-view.js';
 import { ANYBODY, type Principal } from '../../platform/auth/principal.js';
-import { type Forecasts } from '../scheduler/forecasts.js';
+import { type Forecasts } from '../queue/forecasts.js';
 import { type SchedulerService } from '../scheduler/scheduler.service.js';
 import { oneNamed, RequestsController } from './requests.controller.js';
 import { type StoredRequestsService } from './stored-requests.service.js';

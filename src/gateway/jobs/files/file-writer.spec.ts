@@ -3,7 +3,7 @@ import { type BlobStore, type StoredFile } from '../../../core/jobs/job.ports.js
 import { timeOrderedId } from '../../../platform/clock/time-ordered-id.js';
 import { settingsFrom } from '../../../platform/config/settings.js';
 import { type FileStore } from '../../../platform/database/file-store.js';
-import { FileWriter, limitsOf, type WrittenBytes } from './file-writer.js';
+import { FileWriter, limitsOf } from './file-writer.js';
 
 const NOW_MS = 1_000_000;
 const HALF_DAY_MS = 43_200_000;
@@ -104,7 +104,7 @@ describe('files are written', () => {
   it('and get no row once they may be taken for garbage', async () => {
     const written = await write('x');
     const old = { ...written, id: timeOrderedId('file-', Date.now() - HALF_DAY_MS - 60_000) };
-    const stored = writer().publish('t', old as WrittenBytes, { purpose: 'batch', filename: 'f' });
+    const stored = writer().publish('t', old, { purpose: 'batch', filename: 'f' });
     await expect(stored).rejects.toMatchObject({ code: 'storage_unavailable' });
     expect(created).toEqual([]);
   });

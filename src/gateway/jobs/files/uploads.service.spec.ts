@@ -34,7 +34,7 @@ describe('an upload in parts', () => {
       ...{ id: 'u', tenant: 't', purpose: 'user_data', filename: 'f', mimeType: 'a/b' },
       ...{ bytes: 6, status: 'pending', createdAtMs: NOW_MS, expiresAtMs: NOW_MS + HOUR_MS },
       fileExpiresAfterS: 9,
-    } as Upload;
+    };
     const uploads = {
       clockMs: () => Promise.resolve(nowMs),
       create: (given: Upload) => Promise.resolve(created.push(given)),
@@ -75,7 +75,7 @@ describe('an upload in parts', () => {
   const asked = (fields: object) =>
     ({ purpose: 'user_data', filename: 'f', mime_type: 'a/b', bytes: 100, ...fields }) as never;
   const complete = (part_ids: string[], md5?: string) =>
-    service.complete('t', 'u', { part_ids, md5 } as never);
+    service.complete('t', 'u', { part_ids, md5 });
 
   it('is pending for an hour', async () => {
     const made = await service.create('t', asked({ expires_after: { seconds: 9 } }));

@@ -43,7 +43,7 @@ describe('what a request for a response continues', () => {
     conversations(stores).of('t', {
       ...{ previous_response_id: null, instructions: null, store: false, input: [] },
       ...fields,
-    } as never);
+    });
 
   it('is what was said before, then its input', async () => {
     earlier = [item('a')];
