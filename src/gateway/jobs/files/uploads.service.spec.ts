@@ -1,8 +1,12 @@
 import { createHash } from 'node:crypto';
+import multipart from '@fastify/multipart';
 import { beforeEach, describe, expect, it } from '@jest/globals';
+import { fastify } from 'fastify';
 import { type BlobStore, type Upload, type UploadPart } from '../../../core/jobs/job.ports.js';
 import { settingsFrom } from '../../../platform/config/settings.js';
 import { type FileStore, type UploadStore } from '../../../platform/database/file-store.js';
+import { storageUnavailable } from '../../../platform/http/passing-errors.js';
+import { MULTIPART_OPTIONS } from '../../http/multipart-form.js';
 import { type FileWriter } from './file-writer.js';
 import { UploadsService } from './uploads.service.js';
 
@@ -17,11 +21,12 @@ describe('an upload in parts', () => {
   let parts: UploadPart[];
   let nowMs: number;
   let isEnded: boolean;
+  let isFresh: boolean;
   let created: Upload[];
   let service: UploadsService;
 
   beforeEach(() => {
-    [log, created, nowMs, isEnded] = [[], [], NOW_MS, false];
+    [log, created, nowMs, isEnded, isFresh] = [[], [], NOW_MS, false, true];
     blobs = new Map([
       ['k1', 'one'],
       ['k2', 'two'],
@@ -57,7 +62,9 @@ describe('an upload in parts', () => {
         return Promise.resolve({ id, blobKey: 'whole' });
       },
       forget: ({ blobKey }: { blobKey: string }) => Promise.resolve(log.push(`forget ${blobKey}`)),
-      assertFresh: () => undefined,
+      assertFresh: () => {
+        if (!isFresh) throw storageUnavailable('It took too long.');
+      },
     };
     service = new UploadsService(
       uploads as unknown as UploadStore,
@@ -76,6 +83,25 @@ describe('an upload in parts', () => {
     ({ purpose: 'user_data', filename: 'f', mime_type: 'a/b', bytes: 100, ...fields }) as never;
   const complete = (part_ids: string[], md5?: string) =>
     service.complete('t', 'u', { part_ids, md5 });
+
+  it('takes parts while it is pending', async () => {
+    const server = fastify();
+    await server.register(multipart, MULTIPART_OPTIONS);
+    server.post('/', request => service.addPart('t', 'u', request));
+    server.setErrorHandler((error: { code: string }, _, reply) => reply.code(400).send(error.code));
+    const head = '--b\r\ncontent-disposition: form-data; name="data"; filename="f"\r\n\r\n';
+    const send = () =>
+      server.inject({
+        ...{ method: 'POST', url: '/', payload: `${head}four\r\n--b--\r\n` },
+        headers: { 'content-type': 'multipart/form-data; boundary=b' },
+      });
+    expect((await send()).json()).toMatchObject({ uploadId: 'u', blobKey: 'whole', bytes: 4 });
+    isEnded = true;
+    expect((await send()).body).toBe('upload_not_pending');
+    [isEnded, isFresh] = [false, false];
+    expect((await send()).body).toBe('storage_unavailable');
+    await server.close();
+  });
 
   it('is pending for an hour', async () => {
     const made = await service.create('t', asked({ expires_after: { seconds: 9 } }));
