@@ -149,8 +149,8 @@ describe('a file', () => {
   });
 
   it('is removed with its bytes, unless a batch uses it', async () => {
-    users = ['b1', 'b2'];
-    await expect(files.remove('t', 'f')).rejects.toThrow('is used by b1, b2;');
+    for (users of [['b1'], ['b1', 'b2']])
+      await expect(files.remove('t', 'f')).rejects.toThrow(`is used by ${users.join(', ')};`);
     expect(log).toEqual([]);
     users = [];
     await files.remove('t', 'f');

@@ -296,6 +296,11 @@ describe('a connection for responses', () => {
     expect(log.at(-1)).toMatch(/no message for too long$/);
   });
 
+  it('closes where no message ever comes', () => {
+    jest.advanceTimersByTime(IDLE_MS);
+    expect(log).toEqual([expect.stringMatching(/no message for too long$/)]);
+  });
+
   it('is not quiet while it answers, and leaves when it has', async () => {
     const { promise, resolve } = Promise.withResolvers<Iterable<Buffer>>();
     resume = () => promise as never;
@@ -305,6 +310,8 @@ describe('a connection for responses', () => {
     const left = connection.leave(1001, 'bye');
     await turn();
     expect([connection.quietSinceMs(0), log]).toEqual([undefined, ['resume r -1']]);
+    connection.received(LOOSE_BYTES + 1);
+    expect(log.at(-1)).toBe('pause');
     resolve([]);
     await left;
     expect(log).toContain('close 1001 bye');
