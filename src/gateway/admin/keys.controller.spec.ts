@@ -30,6 +30,7 @@ describe('keys of an operator', () => {
   );
 
   it.each([
+    [1, 1, true],
     [2, 2, true],
     [3, 3, false],
   ])('are listed, at most %p', async (limit, count, hasMore) => {

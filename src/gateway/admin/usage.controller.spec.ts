@@ -62,7 +62,8 @@ describe('usage', () => {
 
   it('of today and keys are listed for every tenant that has either', async () => {
     rows = [sums('c', 5), sums('a', 6)];
-    const { data } = await usage.tenants();
+    const { data, has_more } = await usage.tenants();
+    expect(has_more).toBe(false);
     expect(data).toMatchObject([
       { id: 'a', keys: 2, weight: 3, usage_today: { requests: 6, audio_s: 2 } },
       { id: 'b', keys: 1, usage_today: { requests: 0 } },

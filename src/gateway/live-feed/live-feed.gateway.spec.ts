@@ -66,8 +66,9 @@ class Client extends EventEmitter {
   readonly answers: Record<string, unknown>[] = [];
   disconnected = false;
 
-  disconnect(): void {
-    this.disconnected = true;
+  /** @param all the connection as well, not the namespace alone */
+  disconnect(all = false): void {
+    this.disconnected = all;
   }
 
   async say(verb: string, room: unknown): Promise<Record<string, unknown> | undefined> {
@@ -121,7 +122,7 @@ describe('a client of the live feed', () => {
         { changed$: changes },
         authenticator,
         feed,
-        { connect: () => undefined, ask: (room: string) => log.push(`ask ${room}`) },
+        { connect: () => log.push('connect'), ask: (room: string) => log.push(`ask ${room}`) },
         {
           expect: (room: string, tenant: string) =>
             Promise.resolve(log.push(`expect ${room} ${tenant}`)),
@@ -137,6 +138,7 @@ describe('a client of the live feed', () => {
     Object.assign(gateway, { namespace: { server, use, sockets } });
     gateway.onApplicationBootstrap();
     client = new Client();
+    expect(log.splice(0)).toEqual(['connect']);
     gateway.handleConnection(client as never);
   });
 
