@@ -280,8 +280,7 @@ describe('models that share a device', () => {
   ])('are looked at once when %s, and what is there is remembered', async (_, happens) => {
     const decide = jest.spyOn(swaps.placements, 'decide');
     const remember = jest.spyOn(swaps.history, 'look');
-    happens();
-    capacity$.next('a');
+    for (let nth = 0; nth < 2; nth++) happens();
     await new Promise(setImmediate);
     expect([decide.mock.calls, remember.mock.calls.length]).toEqual([[[1000]], 1]);
   });

@@ -180,9 +180,8 @@ describe('the places of a gateway in the order of a model', () => {
     expect(places.without(empty)).toEqual(empty);
   });
 
-  it('know whom they are sent to', () => {
-    expect(['w-1', 'w-2'].map(id => places.sendsTo(id))).toEqual([true, false]);
-  });
+  it('know whom they are sent to', () =>
+    expect(['w-1', 'w-2'].map(id => places.sendsTo(id))).toEqual([true, false]));
 
   describe('while Redis fails', () => {
     const fails = (): void => void redis.beat.mockRejectedValue(new Error('away'));

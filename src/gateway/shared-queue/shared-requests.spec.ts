@@ -1,158 +1,18 @@
 import { type PassThrough } from 'node:stream';
 import { describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
-import { type QueueEvent } from '@switchyard/shared-queue/client/job-events.js';
-import { NEVER, Subject } from 'rxjs';
-import { synthesize, transcribeTask } from '../../../test/support/pool-harness.js';
-import { aKey } from '../../../test/support/requests.js';
-import { RequestPriority } from '../../core/request/request-priority.js';
+import { synthesize } from '../../../test/support/pool-harness.js';
+import {
+  COMPLETED,
+  JOB,
+  MODEL,
+  type Setting,
+  watched,
+} from '../../../test/support/shared-requests-rig.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
-import { type WorkerTask } from '../../worker-client/worker-task.js';
-import { type QueueEnd, type QueueReports } from '../registry/request-queue.port.js';
-import { type WorkerPoolService } from '../worker-pool/worker-pool.service.js';
-import { type PayloadBlobs, type PlacedJob } from './payload-blobs.js';
-import { type QueueEvents } from './queue-events.js';
-import { type RequestJobs } from './request-jobs.js';
 import { SharedRequest } from './shared-request.js';
-import { SharedRequests } from './shared-requests.js';
-import { type SpeechFeed } from './speech-relay.js';
 
 Logger.overrideLogger(false);
-
-const [MODEL, JOB] = ['m', 'tenant.r'];
-const VALUE = {
-  kind: 'embeddings',
-  ...{ vectors: Buffer.alloc(4).toString('base64'), dimensions: 1 },
-};
-const COMPLETED = JSON.stringify({
-  ...{ v: 1, outcome: 'completed', value: VALUE },
-  phases: { workerId: 'w', takenMs: 1, batchWaitMs: 2, totalMs: 1, attempts: 1 },
-  execution: { batchSize: 1 },
-});
-
-const nothing = (): undefined => undefined;
-
-interface Setting {
-  /** What its note says. */
-  readonly stopReason?: () => Promise<string | undefined>;
-  /** When Redis has taken it, the first time and each time again. */
-  readonly queued?: () => Promise<void>;
-  readonly joins?: boolean;
-  /** What is read of its job; undefined: it is not found. */
-  facts?: object;
-  readonly payload?: WorkerTask;
-  readonly queueDeadlineMs?: number;
-  /** Of the value of its result. */
-  readonly load?: (value: unknown) => Promise<unknown>;
-}
-
-/** One request in the queue, what was reported of it, and what was told to others. */
-function watched(setting: Setting = {}) {
-  const {
-    stopReason = () => Promise.resolve(undefined),
-    queued = () => Promise.resolve(),
-    joins = false,
-    payload = transcribeTask('', () => Promise.resolve(Buffer.alloc(0))),
-    load = (value: unknown) => Promise.resolve(value),
-    queueDeadlineMs = 60_000,
-  } = setting;
-  const events = new Subject<QueueEvent>();
-  const weights = new Subject<void>();
-  const ends: QueueEnd[] = [];
-  const entered: string[] = [];
-  /** Reports of all but its end. */
-  const told: unknown[][] = [];
-  const calls: unknown[][] = [];
-  const called =
-    (name: string) =>
-    (...args: unknown[]): Promise<void> => {
-      calls.push([name, ...args]);
-      return Promise.resolve();
-    };
-  const looks: unknown[] = [];
-  const back = new Subject<void>();
-  const time = { nowMs: 0 };
-  const jobs = {
-    ...{
-      link: { enabled: true, back$: back, usable: true, failure: () => new Error('full') },
-      stops$: NEVER,
-      weightsChanged$: weights,
-      stopReason,
-    },
-    queues: {
-      facts: (refs: unknown) => {
-        looks.push(refs);
-        return Promise.resolve([setting.facts]);
-      },
-      weigh: called('weigh'),
-    },
-    enter: async (_: unknown, __: unknown, watch: () => void): Promise<boolean> => {
-      watch();
-      entered.push('first');
-      await queued();
-      return joins;
-    },
-    again: async (): Promise<void> => {
-      entered.push('again');
-      await queued();
-    },
-    ...{ stop: called('stop'), answered: called('answered') },
-  };
-  // eslint-disable-next-line @typescript-eslint/require-await -- blobs are read as streams
-  const read = async function* (): AsyncGenerator<Uint8Array> {
-    yield Buffer.from('spoken');
-  };
-  const blobs = { load, read, remove: called('remove'), removeLater: nothing };
-  let piece: ((piece: object) => void) | undefined;
-  const feed = {
-    listen: (_: unknown, listener: typeof piece) => void (piece = listener),
-    forget: called('forget'),
-  };
-  const requests = new SharedRequests(
-    jobs as unknown as RequestJobs,
-    { events$: events } as unknown as QueueEvents,
-    blobs as unknown as PayloadBlobs,
-    feed as unknown as SpeechFeed,
-    { of: () => ({ reported: called('reported') }) } as unknown as WorkerPoolService,
-    { nowMs: () => time.nowMs },
-  );
-  requests.onModuleInit();
-  const report =
-    (name: string) =>
-    (_: unknown, ...args: unknown[]): void =>
-      void told.push([name, ...args]);
-  const reports = {
-    ...{ accepted: report('accepted'), leased: report('leased'), computed: report('computed') },
-    ...{ requeued: report('requeued'), ended: (_: unknown, end: QueueEnd) => void ends.push(end) },
-  };
-  const task = {
-    ...{ id: 'r', key: aKey('r'), model: MODEL, priority: RequestPriority.BATCH, payload },
-    ...{ costMs: 1, bytes: 0, enqueuedAtMs: 0, queueDeadlineMs, inferenceTimeoutMs: 1000 },
-  };
-  const shared = new SharedRequest(task, reports as unknown as QueueReports, {
-    ...{ model: MODEL, jobId: JOB },
-  });
-  requests.add(shared);
-  const opened = requests.open(shared, {
-    ...{ job: {}, costMs: 1, blobs: ['input'] },
-  } as unknown as PlacedJob);
-  const heard = async (event: Partial<QueueEvent>): Promise<void> => {
-    events.next({ model: MODEL, jobId: JOB, event: 'removed', ...event });
-    await new Promise(resolve => setImmediate(resolve));
-  };
-  return {
-    ...{ ends, entered, opened, heard, told, calls, shared, requests, time, weights },
-    ...{ looks, back },
-    spoken: (offset: number) =>
-      piece?.({ blob: 'b', offset, bytes: Buffer.from('sp'), contentType: 'a', sampleRate: 1 }),
-    completed: (returnvalue = COMPLETED) => heard({ event: 'completed', returnvalue }),
-    removed: () => heard({ event: 'removed' }),
-    close: (): void => {
-      requests.onApplicationShutdown();
-      shared.stopQueueDeadline();
-    },
-  };
-}
 
 describe('a job that is completed', () => {
   const { value: _, execution: __, ...fields } = JSON.parse(COMPLETED) as Record<string, unknown>;
@@ -420,14 +280,6 @@ describe('a request in the shared queue', () => {
     });
     await opened;
     await completed();
-    expect(entered).toEqual(['first', 'again']);
-    close();
-  });
-
-  it('that was stopped at its worker alone is queued again', async () => {
-    const { opened, completed, entered, close } = watched();
-    await opened;
-    await completed(JSON.stringify({ v: 1, outcome: 'cancelled', phases: {} }));
     expect(entered).toEqual(['first', 'again']);
     close();
   });

@@ -3,16 +3,7 @@ import { Logger } from '@nestjs/common';
 import { localSecurity } from '@switchyard/worker-protocol/channel-security.js';
 import { type WorkerHealthReport } from '@switchyard/worker-protocol/health.codec.js';
 import { Subject } from 'rxjs';
-import { script } from '../../../test/support/fixture-worker.js';
 import { generation, innerModel, InnerWorker } from '../../../test/support/inner-worker.js';
-import {
-  alone,
-  isReady,
-  makePool,
-  modelSpec,
-  transcribe,
-  workerThat,
-} from '../../../test/support/pool-harness.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { settingsFrom } from '../../platform/config/settings.js';
@@ -20,29 +11,6 @@ import { ProcessLog } from '../../platform/logging/process-log.js';
 import { type ExecutedCall, type PoolActivity } from './pool-activity.js';
 import { PooledWorker } from './pooled-worker.js';
 import { type LocationEvents } from './worker-location.js';
-import { type WorkerPoolService } from './worker-pool.service.js';
-
-it.each<[string, (pool: WorkerPoolService, id: string) => unknown]>([
-  ['is restarted', (pool, id) => pool.order(id, 'restart')],
-  ['is stopped', pool => pool.of('m')!.retire()],
-])('a worker that %s lets its last call end first', async (_, end) => {
-  const pool = makePool({ models: [modelSpec({ replicas: 1 })] });
-  await pool.start();
-  const { id, pid } = await workerThat(pool, isReady);
-  const [lease] = pool.lease(id, 1);
-  const request = transcribe(script.hold);
-  const call = pool.execute({ workerId: id, request, group: alone });
-  const reply = call.reply.catch((error: unknown) => error);
-  await workerThat(pool, ({ slots }) => slots.inUse === 1);
-  const ended = end(pool, id);
-  await workerThat(pool, ({ state }) => state === 'draining');
-  await pool.cancel(id, request.key, 'client');
-  expect(await reply).toMatchObject({ code: 'request_cancelled' });
-  await call.finished;
-  lease!.release();
-  await ended;
-  await workerThat(pool, () => pool.workers()[0]?.pid !== pid);
-});
 
 const BREAKER_MS = 100;
 const settled = () => new Promise(setImmediate);
@@ -150,15 +118,6 @@ describe('a worker of the pool', () => {
     expect(onCapacity).toHaveBeenCalledTimes(1);
   });
 
-  it('has as many slots as its role leaves of what it reports', async () => {
-    worker = made({ replica: { role: 'file' } });
-    await up({ streams: 3 });
-    expect([worker.streams?.total, worker.slots?.total]).toEqual([0, 2]);
-    worker = made({ replica: { role: 'stream' } });
-    await up({ streams: 3 });
-    expect([worker.streams?.total, worker.offer()]).toEqual([3, undefined]);
-  });
-
   it('is busy while it has requests, and offers what is left', async () => {
     await up({ overdraft: 1 });
     const [one, two] = worker.lease(2, 'free');
@@ -242,17 +201,6 @@ describe('a worker of the pool', () => {
     expect(worker.state).toBe('ready');
   });
 
-  it('counts no failure of a process that is gone', async () => {
-    await up();
-    const { outcome } = called();
-    const [call] = inner.calls;
-    await up();
-    call?.reject(new DomainError('shutting_down', 'it ends'));
-    await outcome;
-    await settled();
-    expect(worker.state).toBe('ready');
-  });
-
   it('is unresponsive after a probe that failed, and lost and ended after several', async () => {
     await up();
     await probeFails();
@@ -278,16 +226,6 @@ describe('a worker of the pool', () => {
     ]);
     await probeFails();
     expect(worker.view().problem).toBe('silent');
-  });
-
-  it('that reports what it is not gets nothing', async () => {
-    await up({ model: 'other' });
-    expect([worker.state, worker.view().problem]).toEqual([
-      ...['starting', expect.stringContaining('model "other"')],
-    ]);
-    expect(onProbe).toHaveBeenLastCalledWith(expect.stringContaining('other'), false);
-    await probed({ model: 'm' });
-    expect([worker.state, onProbe.mock.lastCall]).toEqual(['ready', [undefined, true]]);
   });
 
   it('tells what continuous batching did since the last report', async () => {
@@ -407,16 +345,6 @@ describe('a worker of the pool', () => {
     expect(await outcome).toMatchObject({ code: 'worker_lost' });
     expect([stop.mock.calls, worker.state, worker.execute(generation())]).toEqual([
       ...[[[]], 'draining', undefined],
-    ]);
-  });
-
-  it('logs what becomes of it', async () => {
-    await up();
-    await probeFails();
-    await worker.close();
-    expect(lines).toEqual([
-      ...['info worker starting', 'info worker ready', 'warn silent', 'warn worker unresponsive'],
-      'info worker draining',
     ]);
   });
 });
