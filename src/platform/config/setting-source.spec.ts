@@ -1,6 +1,12 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, it } from '@jest/globals';
+import { temporaryFolder } from '../../../test/support/temporary-folder.js';
+import { loadConfig, takeSettingsFile } from './load-config.js';
+import { redacted } from './redaction.js';
 import { isSecretSetting, SettingSources } from './setting-source.js';
 import { type SettingPath } from './settings.js';
+import { parseYaml } from './yaml-file.js';
 
 describe('a setting', () => {
   it.each<[SettingPath, unknown, unknown]>([
@@ -45,4 +51,42 @@ describe('a setting', () => {
     ['database.url', true],
     ['auth.keys_file', false],
   ])('%s is a secret: %p', (path, isSecret) => expect(isSecretSetting(path)).toBe(isSecret));
+});
+
+describe('the sources of the settings', () => {
+  const withFile = (text: string) => {
+    const sources = new SettingSources();
+    takeSettingsFile(parseYaml(text, 'f'), sources);
+    return sources;
+  };
+
+  it.each(['server:\n  # port: 1\n', 'server:\n', '', '# nothing\n'])(
+    'may be a file in which all is commented out: %j',
+    text => expect(withFile(text).problems).toEqual([]),
+  );
+
+  it.each([
+    ['- server\n', 'must hold sections, such as `queue:`'],
+    ['server: 5\n', 'must hold settings, one per line'],
+    ['server: [port]\n', 'must hold settings, one per line'],
+    ['server:\n  port: { a: 1 }\n', 'must be a whole number from 0 to 65535 (default 8000)'],
+  ])('are no file that holds %j', (text, message) => {
+    expect(withFile(text).problems).toEqual([expect.objectContaining({ message })]);
+  });
+
+  it('are read alone where no models are wanted, or beside the models of another file', () => {
+    const directory = temporaryFolder();
+    const alone = loadConfig({ directory, environment: { PORT: '' }, settingsOnly: true });
+    expect([alone.models, alone.settings.server.port]).toEqual([[], 8000]);
+    const model = '{ id: m, kind: stt, engine: synthetic, capabilities: [] }';
+    writeFileSync(join(directory, 'other.yaml'), `models: [${model}]`);
+    const other = loadConfig({ directory, environment: {}, modelsFile: 'other.yaml' });
+    expect(other.models.map(({ id }) => id)).toEqual(['m']);
+  });
+
+  it('tell their secrets, which are shown nowhere from then on', () => {
+    const environment = { SWITCHYARD_AUTH_KEY: 'a-key-of-its-own-4321' };
+    loadConfig({ directory: temporaryFolder(), environment, settingsOnly: true });
+    expect(redacted('it was a-key-of-its-own-4321')).toBe('it was [redacted]');
+  });
 });
