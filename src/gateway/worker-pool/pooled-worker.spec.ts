@@ -1,350 +1,349 @@
-import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
-import { Logger } from '@nestjs/common';
-import { localSecurity } from '@switchyard/worker-protocol/channel-security.js';
+import { setImmediate as turn } from 'node:timers/promises';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { type WorkerHealthReport } from '@switchyard/worker-protocol/health.codec.js';
-import { Subject } from 'rxjs';
-import { generation, innerModel, InnerWorker } from '../../../test/support/inner-worker.js';
-import { DomainError } from '../../core/errors/domain-error.js';
+import {
+  REPORT,
+  unreachable,
+  type WorkerGiven,
+  openWorkers,
+  pooledWorker,
+} from '../../../test/support/pooled-worker.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
-import { settingsFrom } from '../../platform/config/settings.js';
-import { ProcessLog } from '../../platform/logging/process-log.js';
-import { type ExecutedCall, type PoolActivity } from './pool-activity.js';
-import { PooledWorker } from './pooled-worker.js';
-import { type LocationEvents } from './worker-location.js';
+import { WorkerConnection } from '../../worker-client/worker-connection.js';
 
-const BREAKER_MS = 100;
-const settled = () => new Promise(setImmediate);
+afterEach(async () => {
+  jest.restoreAllMocks();
+  for (const worker of openWorkers.splice(0)) await worker.close();
+});
 
-describe('a worker of the pool', () => {
-  const [onCapacity, onReturn, onProbe, onHung, restart, stop] = [
-    jest.fn(),
-    jest.fn(),
-    jest.fn(),
-    jest.fn(),
-    jest.fn(),
-    jest.fn(),
-  ];
-  let status: { restarts: number; isStarting?: boolean; problem?: string; pid?: number };
-  let location: object;
-  let events: LocationEvents;
-  let inner: InnerWorker;
-  let nowMs: number;
-  let worker: PooledWorker;
-  let activity: PoolActivity[];
-  let executed: ExecutedCall[];
-  let lines: string[];
-  const all: PooledWorker[] = [];
-
-  beforeEach(() => {
-    for (const mock of [onCapacity, onReturn, onProbe, onHung, restart, stop]) mock.mockReset();
-    stop.mockImplementation(() => Promise.resolve());
-    [status, location, nowMs, inner] = [{ restarts: 0 }, {}, 0, new InnerWorker()];
-    [activity, executed, lines] = [[], [], []];
-    worker = made();
-  });
-  afterEach(() => Promise.all(all.splice(0).map(one => one.close())));
-
-  function made(fields: object = {}): PooledWorker {
-    const [activity$, executed$] = [new Subject<PoolActivity>(), new Subject<ExecutedCall>()];
-    activity$.subscribe(one => activity.push(one));
-    executed$.subscribe(one => executed.push(one));
-    const log = new ProcessLog(new Logger(), 'w');
-    jest.spyOn(log, 'say').mockImplementation((level, line) => void lines.push(`${level} ${line}`));
-    const options = {
-      settings: settingsFrom({
-        ...{ 'workers.breaker_failures': 2, 'workers.breaker_min_ms': BREAKER_MS },
-        'workers.health_failures': 2,
-      }),
-      ...{ clock: { nowMs: () => nowMs }, activity: activity$, executed: executed$, log },
-      ...{ id: 'w', model: innerModel(), replica: {}, device: 'cuda:7', pulls: false },
-      ...{ isShared: false, onCapacity, onReturn, security: () => localSecurity('t') },
-      location: {
-        ...{ status, onProbe, onHung, restart, stop, ...location },
-        start: (given: LocationEvents) => (events = given),
-      },
-      ...fields,
-    };
-    all.push(new PooledWorker(options as unknown as ConstructorParameters<typeof PooledWorker>[0]));
-    return all.at(-1)!;
-  }
-
-  /** Its process is up, and reports these fields. */
-  async function up(health: Partial<WorkerHealthReport> = {}): Promise<void> {
-    worker.start();
-    inner = new InnerWorker(health);
-    events.onStarting();
-    events.onReachable(inner);
-    await probed();
-  }
-  async function probed(health?: Partial<WorkerHealthReport>): Promise<void> {
-    if (health) inner.health = { ...inner.health, ...health };
-    events.onReady();
-    await settled();
-  }
-  async function probeFails(times = 1, error = new Error('silent')): Promise<void> {
-    const report = jest.spyOn(inner, 'report');
-    report.mockImplementation(() => Promise.reject(error) as never);
-    for (let nth = 0; nth < times; nth++) await probed();
-    report.mockRestore();
-  }
-  /** A call of it, and what became of it. */
-  function called(id?: string) {
-    const call = worker.execute(generation(id));
-    return {
-      call: call!,
-      outcome: call!.reply.then(
-        () => 'answered',
-        error => error as unknown,
-      ),
-    };
-  }
-
-  it('takes no requests before it has reported that it is ready', async () => {
-    expect([worker.state, worker.offer(), worker.slots, worker.running]).toEqual([
-      ...['stopped', undefined, undefined, 0],
-    ]);
-    expect(worker.execute(generation())).toBeUndefined();
-    expect(() => worker.lease(1, 'free')).toThrow('no process');
-    expect(() => worker.openStream({} as never)).toThrow('no process');
-    await up({ state: 'starting' });
+describe('a worker', () => {
+  it('takes requests from its first good report on, as many as that says', async () => {
+    const { worker, process, events, levels, location } = pooledWorker();
+    expect([worker.state, worker.offer(), worker.slots]).toEqual(['stopped', undefined, undefined]);
+    process.start();
+    process.reachable();
     expect([worker.state, worker.offer(), worker.streams]).toEqual([
       ...['starting', undefined, undefined],
     ]);
-    await probed({ state: 'ready', streams: 3 });
-    expect(worker.streams?.total).toBe(3);
+    await process.ready();
+    expect([worker.state, events]).toEqual(['ready', ['capacity']]);
     expect(worker.offer()).toEqual({
-      ...{ workerId: 'w', free: 2, urgent: 2, idle: true, maxBatch: 1, total: 2, latencyMs: 0 },
+      ...{ workerId: 'm-0', free: 4, urgent: 4, idle: true, maxBatch: 2, total: 4, latencyMs: 0 },
     });
-    expect(onCapacity).toHaveBeenCalledTimes(1);
+    expect([worker.slots?.total, worker.streams?.total]).toEqual([4, 1]);
+    expect(levels).toEqual(['info worker starting', 'info worker ready']);
+    expect(location.onProbe).toHaveBeenCalledWith(undefined, true);
   });
 
-  it('is busy while it has requests, and offers what is left', async () => {
-    await up({ overdraft: 1 });
-    const [one, two] = worker.lease(2, 'free');
-    expect([worker.state, worker.running, worker.offer()]).toMatchObject([
-      ...['busy', 2, { free: 0, urgent: 1, idle: false }],
-    ]);
-    worker.lease(1, 'urgent')[0]?.release();
-    const [three] = worker.lease(1, 'urgent');
-    expect(worker.offer()).toBeUndefined();
-    expect(worker.view().slots).toEqual({ total: 2, free: 0, inUse: 3 });
-    for (const lease of [one, two, three]) lease?.release();
-    expect([worker.state, onReturn.mock.calls.length]).toEqual(['ready', 4]);
-    expect(worker.lease(2, 'free', 1)).toHaveLength(2);
-    expect(worker.offer()).toBeUndefined();
-  });
-
-  it('tells what it executed, and how fast it was', async () => {
+  it('is busy while a slot is leased, and reports what is returned', async () => {
+    const { worker, up, events } = pooledWorker();
     await up();
-    const { outcome } = called();
-    nowMs = 30;
-    inner.calls[0]?.resolve();
-    expect(await outcome).toBe('answered');
-    await settled();
-    expect(executed).toMatchObject([{ model: 'm', execution: { deviceMs: 1 } }]);
-    expect(worker.offer()?.latencyMs).toBe(30);
-  });
-
-  it('cancels a request that it has', async () => {
-    await up();
-    const { call, outcome } = called('r');
-    await settled();
-    const { key } = generation('r').request;
-    expect(await worker.cancel(key, 'client')).toBe(true);
-    expect([inner.cancelled, await outcome]).toMatchObject([[key], { code: 'request_cancelled' }]);
-    await call.finished;
-  });
-
-  it('is suspended after failures in a row, and one request tries it again', async () => {
-    await up();
-    jest.useFakeTimers({ doNotFake: ['setImmediate'] });
-    for (let nth = 0; nth < 2; nth++) {
-      const { outcome } = called();
-      inner.calls[nth]?.reject(new WorkerLostError('refused', 'it said so'));
-      await outcome;
-      await settled();
-    }
-    expect([worker.state, worker.offer(), worker.isTrusted]).toEqual([
-      ...['suspended', undefined, false],
-    ]);
-    expect(worker.view()).toMatchObject({
-      ...{ breaker: 'open', problem: expect.stringContaining('2 failures') },
-    });
-    jest.advanceTimersByTime(BREAKER_MS);
-    expect(worker.offer()).toMatchObject({ free: 1, isTrial: true });
-    const [lease] = worker.lease(1, 'free');
-    expect([worker.offer(), worker.slots?.inUse]).toEqual([undefined, 1]);
-    const { outcome } = called();
-    inner.calls[2]?.resolve();
-    await outcome;
-    lease?.release();
-    expect([worker.state, worker.isTrusted, worker.view().breaker]).toEqual([
-      ...['ready', true, undefined],
-    ]);
-    jest.useRealTimers();
-  });
-
-  it('gets nothing more once an answer says that it drains, until a probe is answered', async () => {
-    await up();
-    const calls = [called(), called()];
-    inner.health = { ...inner.health, state: 'draining' };
-    for (const call of inner.calls) call.reject(new DomainError('shutting_down', 'it ends'));
-    await Promise.all(calls.map(({ outcome }) => outcome));
-    await settled();
-    expect([worker.state, worker.offer(), worker.slots]).toEqual([
-      'draining',
-      undefined,
-      undefined,
-    ]);
-    expect(lines.filter(line => line.includes('accepts no requests'))).toHaveLength(1);
-    await probed({ state: 'ready' });
+    const leases = worker.lease(4, 'free');
+    expect([worker.state, worker.running, worker.offer()]).toEqual(['busy', 4, undefined]);
+    leases[0]!.release();
+    expect(events).toEqual(['capacity', 'return']);
+    expect(worker.offer()).toMatchObject({ free: 1, idle: false });
+    expect(worker.view()).toMatchObject({ slots: { total: 4, free: 1, inUse: 3 }, drained: false });
+    for (const lease of leases.slice(1)) lease.release();
     expect(worker.state).toBe('ready');
   });
 
-  it('is unresponsive after a probe that failed, and lost and ended after several', async () => {
-    await up();
-    await probeFails();
-    expect([worker.state, worker.view().problem, worker.offer()]).toEqual([
-      ...['unresponsive', 'silent', undefined],
-    ]);
-    expect(onProbe).toHaveBeenLastCalledWith('silent', false);
-    const { outcome } = called();
-    await settled();
-    await probeFails();
-    expect([worker.state, onHung.mock.calls]).toEqual([
-      ...['lost', [['2 health probes failed in a row']]],
-    ]);
-    expect(await outcome).toBeInstanceOf(WorkerLostError);
+  it('without a process can be asked for nothing', () => {
+    const { worker } = pooledWorker();
+    for (const use of [() => worker.lease(1, 'free'), () => worker.openStream({} as never)])
+      expect(use).toThrow('worker m-0 has no process');
+    expect(worker.execute({} as never) ?? worker.cancel('k' as never, 'client')).toBeUndefined();
+    expect([worker.running, worker.view().slots.total]).toEqual([0, 0]);
   });
 
-  it('that starts may open its port late, and be silent', async () => {
-    await up({ state: 'starting' });
-    status.isStarting = true;
-    await probeFails(2, new Error('away', { cause: { code: 14 } }));
-    expect([worker.state, worker.view().problem, onHung.mock.calls]).toEqual([
-      ...['starting', undefined, []],
-    ]);
-    await probeFails();
-    expect(worker.view().problem).toBe('silent');
-  });
-
-  it('tells what continuous batching did since the last report', async () => {
-    const counts = (steps: number) => ({
-      generation: {
-        ...{ steps, decodeCalls: 0, preemptions: 0, prefixHitTokens: 0, strandedTokens: 0 },
-        ...{ losses: 0, running: 0, waiting: 0, blocks: 0, freeBlocks: 0, stepTokens: 0 },
-      },
-    });
-    await up(counts(5));
-    await probed(counts(8));
-    await probed({ model: 'other', ...counts(9) });
-    expect(activity).toMatchObject([
-      { type: 'generated', worker: 'w', model: 'm', counts: { steps: 5 } },
-      { counts: { steps: 3 } },
-    ]);
-  });
-
-  it('shows what is known of it', async () => {
-    Object.assign(status, { restarts: 4, pid: 7, problem: 'ended' });
-    expect(worker.view()).toMatchObject({
-      ...{ id: 'w', model: 'm', state: 'stopped', device: 'cuda:7', restarts: 4, pid: 7 },
-      ...{ drained: false, problem: 'ended', streams: 0, slots: { total: 0, free: 0, inUse: 0 } },
-    });
-    await up({ device: 'cuda:1', streams: 2 });
-    expect(worker.view()).toMatchObject({ device: 'cuda:1', streams: 2, streamsInUse: 0 });
-    await probed({ state: 'draining' });
-    expect(worker.view()).toMatchObject({ state: 'draining', streams: 0 });
-  });
-
-  it('is drained by an operator until it is resumed, through all its processes', async () => {
+  it.each<[Partial<WorkerHealthReport>, string, string | undefined]>([
+    [{ state: 'starting' }, 'starting', undefined],
+    [{ state: 'draining' }, 'draining', undefined],
+    [{ model: 'n' }, 'starting', 'model'],
+  ])('that reports %j is %s, and gets nothing', async (report, state, problem) => {
+    const { worker, up, probed, location } = pooledWorker();
     await up();
-    expect(worker.order('drain')).toBe(true);
-    expect([worker.state, worker.offer(), worker.view().drained]).toEqual([
-      ...['draining', undefined, true],
-    ]);
-    events.onGone();
-    expect(worker.state).toBe('lost');
-    await up();
-    expect(worker.state).toBe('draining');
-    worker.order('resume');
-    await settled();
-    expect([worker.state, worker.view().drained, restart.mock.calls]).toEqual(['ready', false, []]);
-  });
-
-  it('is restarted by an operator when its last request has ended', async () => {
-    await up();
-    const [lease] = worker.lease(1, 'free');
-    worker.order('restart');
-    expect([restart.mock.calls.length, worker.view().drained]).toEqual([0, true]);
-    lease?.release();
-    expect(restart).toHaveBeenCalledTimes(1);
-    events.onGone();
-    await up();
-    expect([worker.state, worker.view().drained]).toEqual(['ready', false]);
-  });
-
-  it('is restarted at once where nothing runs, or there is no process', async () => {
-    worker.order('restart');
-    expect([restart.mock.calls.length, worker.view().drained]).toEqual([1, false]);
-    await up();
-    worker.order('restart');
-    expect(restart).toHaveBeenCalledTimes(2);
+    await probed(report);
+    const { streams, slots } = worker.view();
+    expect([worker.state, worker.offer(), streams, slots.total]).toEqual([state, undefined, 0, 0]);
+    expect(worker.view().problem ?? '').toContain(problem ?? '');
+    expect(worker.view().problem === undefined).toBe(problem === undefined);
+    expect(location.onProbe).toHaveBeenLastCalledWith(expect.any(String), problem === undefined);
+    await probed({});
+    expect([worker.state, worker.offer()?.free]).toEqual(['ready', 4]);
   });
 
   it.each([
-    [{ isElsewhere: true }, [false, false, false]],
-    [{ restart: undefined }, [true, true, false]],
-  ])('at %j takes the orders drain, resume and restart: %j', async (where, taken) => {
-    location = where;
-    worker = made();
-    await up();
-    expect(['drain', 'resume', 'restart'].map(one => worker.order(one as 'drain'))).toEqual(taken);
-  });
-
-  it('says of its end whether a suspect that ran alone may have caused it', async () => {
-    expect([(worker.start(), events.onGone())]).toEqual([false]);
-    await up();
-    worker.lease(1, 'free')[0]?.release();
-    expect([events.onGone(), worker.state]).toEqual([false, 'lost']);
-    await up();
-    worker.lease(1, 'free', 1);
-    expect([events.onGone(), worker.offer()]).toEqual([true, undefined]);
-  });
-
-  it('is drained for good when its last request has ended', async () => {
-    await up();
-    const [lease] = worker.lease(1, 'free');
-    const drained = jest.fn();
-    void worker.drained().then(drained);
-    await settled();
-    expect([worker.state, worker.isClosing, drained.mock.calls]).toEqual(['draining', true, []]);
-    expect([worker.order('resume'), worker.view().drained]).toEqual([true, false]);
-    lease?.release();
-    await settled();
-    expect([drained.mock.calls.length, stop.mock.calls]).toEqual([1, []]);
-  });
-
-  it.each([
-    [false, [[Infinity]]],
-    [true, []],
+    ['', 'cuda:1', 'cuda:1'],
+    ['cuda:0', 'cuda:1', 'cuda:0'],
   ])(
-    'that is shared and starting (%s) ends when its process says so',
-    async (isStarting, stops) => {
-      worker = made({ isShared: true });
-      status.isStarting = isStarting;
-      await worker.drained();
-      expect(stop.mock.calls).toEqual(stops);
+    'is on the device that it reports, %j, else on that of its configuration',
+    async (reported, device, shown) => {
+      const { worker, up, probed } = pooledWorker({ device });
+      expect(worker.view().device).toBe(device);
+      await up();
+      await probed({ device: reported });
+      expect(worker.view().device).toBe(shown);
     },
   );
 
-  it('ends with its calls, its location and its connection', async () => {
+  it('reports what was generated since its last report', async () => {
+    const { up, probed, events } = pooledWorker();
     await up();
-    const { outcome } = called();
-    await settled();
-    await worker.close();
-    expect(await outcome).toMatchObject({ code: 'worker_lost' });
-    expect([stop.mock.calls, worker.state, worker.execute(generation())]).toEqual([
-      ...[[[]], 'draining', undefined],
+    const generation = { steps: 3, stepTokens: 2 } as never;
+    await probed({ generation });
+    await probed({ generation, model: 'n' });
+    expect(events).toEqual([
+      expect.objectContaining({ type: 'generated', worker: 'm-0', model: 'm' }),
     ]);
+  });
+
+  it('that does not answer gets nothing, and is lost after several probes', async () => {
+    const { worker, up, process, probe, location, levels } = pooledWorker();
+    await up();
+    const lost = jest.spyOn(WorkerConnection.prototype, 'resetAll');
+    probe.mockRejectedValue(new Error('slow'));
+    await process.ready();
+    expect([worker.state, worker.view().problem, worker.offer()]).toEqual([
+      ...['unresponsive', 'slow', undefined],
+    ]);
+    expect([location.onProbe.mock.lastCall, location.onHung.mock.calls]).toEqual([
+      ['slow', false],
+      [],
+    ]);
+    await process.ready();
+    const reason = '2 health probes failed in a row';
+    expect([worker.state, location.onHung.mock.calls]).toEqual(['lost', [[reason]]]);
+    expect(lost).toHaveBeenCalledWith(reason);
+    expect(levels.filter(text => text.startsWith('warn'))).toHaveLength(3);
+  });
+
+  it('that has just been started may take its time to listen', async () => {
+    const { worker, process, probe, location } = pooledWorker({ status: { isStarting: true } });
+    process.start();
+    process.reachable();
+    probe.mockImplementation(unreachable);
+    for (let probes = 0; probes < 3; probes++) await process.ready();
+    expect([worker.state, worker.view().problem]).toEqual(['starting', undefined]);
+    expect(location.onHung).not.toHaveBeenCalled();
+    probe.mockRejectedValue(new Error('bad'));
+    await process.ready();
+    expect([worker.view().problem, location.onHung.mock.calls]).toEqual(['bad', []]);
+  });
+
+  it('whose process is gone is lost; the next one begins anew', async () => {
+    const { worker, up, process, probed } = pooledWorker();
+    await up();
+    await probed({ model: 'n' });
+    const retire = jest.spyOn(WorkerConnection.prototype, 'retire');
+    expect([process.gone(), retire.mock.calls.length]).toEqual([false, 1]);
+    expect([worker.state, worker.offer(), worker.view().address]).toEqual([
+      ...['lost', undefined, undefined],
+    ]);
+    process.reachable();
+    expect([worker.state, worker.view().problem]).toEqual(['starting', undefined]);
+    await probed({});
+    worker.lease(1, 'free', 1);
+    // A suspect that ran alone ended it.
+    expect(process.gone()).toBe(true);
+  });
+
+  it('counts how long its calls took, unless its process is another one by then', async () => {
+    const { worker, up, process, probe, probed, events, now } = pooledWorker();
+    await up();
+    const replies = [0, 1, 2, 3].map(() => Promise.withResolvers<object>());
+    const execute = jest.spyOn(WorkerConnection.prototype, 'execute');
+    for (const { promise } of replies) execute.mockReturnValueOnce({ reply: promise } as never);
+    now.ms = 100;
+    worker.execute({} as never);
+    now.ms = 130;
+    replies[0]!.resolve({ execution: 'how' });
+    await turn();
+    expect(events).toEqual([{ model: 'm', execution: 'how' }]);
+    expect(worker.offer()?.latencyMs).toBe(30);
+    for (let calls = 0; calls < 2; calls++) worker.execute({} as never);
+    // It says that it takes no more before a probe does.
+    const held = Promise.withResolvers<WorkerHealthReport>();
+    probe.mockReturnValueOnce(held.promise);
+    replies[1]!.reject(new WorkerLostError('draining', 'goes'));
+    replies[2]!.reject(new WorkerLostError('draining', 'goes'));
+    await turn();
+    expect([worker.state, worker.isTrusted]).toEqual(['draining', false]);
+    expect(worker.view().problem).toBe('it accepts no requests: goes');
+    held.resolve(REPORT);
+    for (let turns = 0; turns < 3; turns++) await turn();
+    expect(worker.state).toBe('ready');
+    worker.execute({} as never);
+    process.gone();
+    process.reachable();
+    await probed({});
+    replies[3]!.reject(new WorkerLostError('draining', 'went'));
+    await turn();
+    expect([worker.state, worker.isTrusted]).toEqual(['ready', true]);
+  });
+
+  it('is suspended when it fails again and again, and is tried with one request', async () => {
+    const { worker, up } = pooledWorker();
+    await up();
+    jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'performance'] });
+    const refused = Promise.reject(new WorkerLostError('refused', 'no'));
+    jest.spyOn(WorkerConnection.prototype, 'execute').mockReturnValue({ reply: refused } as never);
+    for (let calls = 0; calls < 2; calls++) worker.execute({} as never);
+    await turn();
+    expect([worker.state, worker.offer(), worker.view().breaker]).toEqual([
+      ...['suspended', undefined, 'open'],
+    ]);
+    expect(worker.view().problem).toContain('circuit breaker open');
+    jest.advanceTimersByTime(60_000);
+    expect(worker.view().breaker).toBe('half_open');
+    expect(worker.offer()).toMatchObject({ free: 1, isTrial: true });
+    const [lease] = worker.lease(1, 'free');
+    expect(worker.offer()).toBeUndefined();
+    lease!.release();
+    expect(worker.offer()).toMatchObject({ isTrial: true });
+    jest.useRealTimers();
+  });
+
+  it('whose connection broke is lost until it answers, and a call that does not end counts', async () => {
+    const resize = jest.spyOn(WorkerConnection.prototype, 'resize');
+    const { worker, up, levels } = pooledWorker();
+    await up();
+    const { options } = resize.mock.contexts[0] as {
+      readonly options: {
+        readonly events: { readonly onConnectionLost: () => void; readonly onUnended: () => void };
+      };
+    };
+    const { events } = options;
+    events.onConnectionLost();
+    events.onConnectionLost();
+    expect([worker.state, worker.offer()]).toEqual(['lost', undefined]);
+    for (let turns = 0; turns < 3; turns++) await turn();
+    expect([worker.state, worker.view().breaker]).toEqual(['ready', undefined]);
+    events.onUnended();
+    expect(levels.at(-1)).toContain('warn a cancelled call did not end within');
+    expect([worker.state, worker.view().breaker]).toEqual(['suspended', 'open']);
+  });
+
+  it('holds a place for each live stream until that has ended', async () => {
+    const { worker, up, events } = pooledWorker();
+    await up();
+    const finished = Promise.withResolvers<void>();
+    const openStream = jest.spyOn(WorkerConnection.prototype, 'openStream');
+    openStream.mockReturnValue({ finished: finished.promise } as never);
+    worker.openStream({} as never);
+    expect([worker.running, worker.view().streamsInUse]).toEqual([1, 1]);
+    expect(() => worker.openStream({} as never)).toThrow('1 slots wanted');
+    finished.resolve();
+    await turn();
+    expect([worker.running, events]).toEqual([0, ['return']]);
+  });
+});
+
+describe('an order', () => {
+  it('to drain holds through all processes, until the worker is resumed', async () => {
+    const { worker, up, process, probed } = pooledWorker();
+    await up();
+    expect([worker.order('drain'), worker.state, worker.view().drained]).toEqual([
+      ...[true, 'draining', true],
+    ]);
+    await probed({});
+    expect(worker.state).toBe('draining');
+    process.gone();
+    process.reachable();
+    await probed({});
+    expect([worker.state, worker.view().drained]).toEqual(['draining', true]);
+    expect(worker.order('resume')).toBe(true);
+    for (let turns = 0; turns < 3; turns++) await turn();
+    expect([worker.state, worker.view().drained]).toEqual(['ready', false]);
+  });
+
+  it('to restart waits for what runs, and is over with its process', async () => {
+    const { worker, up, process, location, probed } = pooledWorker();
+    await up();
+    const [lease] = worker.lease(1, 'free');
+    expect([worker.order('restart'), worker.state]).toEqual([true, 'draining']);
+    expect(location.restart).not.toHaveBeenCalled();
+    lease!.release();
+    expect(location.restart).toHaveBeenCalledTimes(1);
+    process.gone();
+    expect(worker.view().drained).toBe(false);
+    process.reachable();
+    await probed({});
+    expect(worker.state).toBe('ready');
+    expect(location.restart).toHaveBeenCalledTimes(1);
+  });
+
+  it('to restart is over at once where there is no process', () => {
+    const { worker, location } = pooledWorker();
+    expect([worker.order('restart'), worker.view().drained]).toEqual([true, false]);
+    expect(location.restart).toHaveBeenCalledTimes(1);
+    worker.order('drain');
+    expect(worker.view().drained).toBe(true);
+  });
+
+  it.each<[WorkerGiven, boolean, boolean]>([
+    [{}, true, true],
+    [{ isRestartable: false }, true, false],
+    [{ isElsewhere: true }, false, false],
+  ])('at a location %j: to drain %s, to restart %s', (given, drains, restarts) => {
+    const { worker } = pooledWorker(given);
+    expect([worker.order('drain'), worker.order('restart')]).toEqual([drains, restarts]);
+  });
+
+  it('changes nothing once it is closing', async () => {
+    const { worker, up } = pooledWorker();
+    await up();
+    const drained = worker.drained();
+    expect([worker.isClosing, worker.state, worker.order('resume')]).toEqual([
+      ...[true, 'draining', true],
+    ]);
+    await drained;
+    expect([worker.order('drain'), worker.view().drained]).toEqual([true, false]);
+  });
+});
+
+describe('the end of a worker', () => {
+  it.each<[WorkerGiven, number[][]]>([
+    [{}, []],
+    [{ isShared: true }, [[Infinity]]],
+    [{ isShared: true, status: { isStarting: true } }, []],
+  ])('waits for what runs at %j: its process is stopped with %j', async (given, stops) => {
+    const { worker, up, location, levels } = pooledWorker(given);
+    await up();
+    const [lease] = worker.lease(1, 'free');
+    let isDrained = false;
+    const drained = worker.drained().then(() => (isDrained = true));
+    await turn();
+    expect([isDrained, worker.offer(), levels.at(-1)]).toEqual([
+      ...[false, undefined, 'info worker draining'],
+    ]);
+    lease!.release();
+    await drained;
+    expect(location.stop.mock.calls).toEqual(stops);
+  });
+
+  it('comes with that of its process', async () => {
+    const { worker, up, process } = pooledWorker();
+    await up();
+    worker.lease(1, 'free');
+    const drained = worker.drained();
+    process.gone();
+    await drained;
+    expect(worker.isClosing).toBe(true);
+  });
+
+  it('ends what runs when it is closed', async () => {
+    const { worker, up, inner, location, process } = pooledWorker();
+    await up();
+    const retire = jest.spyOn(WorkerConnection.prototype, 'retire');
+    process.reachable();
+    expect(retire).toHaveBeenCalledTimes(1);
+    await worker.close();
+    expect(retire).toHaveBeenCalledTimes(2);
+    expect([inner.abortAll.mock.calls.length, location.stop.mock.calls]).toEqual([1, [[]]]);
+    expect([worker.state, worker.view().slots.total]).toEqual(['draining', 0]);
+    process.reachable();
+    await process.ready();
+    expect(worker.state).toBe('draining');
   });
 });
