@@ -58,6 +58,7 @@ describe('the result of a line', () => {
     [SPEECH, 500, 'audio/wav', '"RIFF"', 'E', '"RIFF"'],
     ['/v1/chat/completions', 200, 'application/json', '{"id":1}', 'O', '{"id":1}'],
     ['/v1/audio/transcriptions', 200, 'text/vtt', 'WEBVTT', 'O', '"WEBVTT"'],
+    ['/v1/audio/transcriptions', 200, 'text/plain', '42\n', 'O', '"42\\n"'],
   ])(
     'of %s with %d and %s %s is in the file %s as %s',
     async (endpoint, status, type, body, kind, text) => {

@@ -117,10 +117,11 @@ type Answered = Extract<Answer, { kind: 'answer' }>;
 const isAudio = (answer: Answered, { claim: { job } }: Settling): boolean =>
   isSpeech(job) && isGood(answer) && !/json|text\//.test(answer.contentType);
 
-/** JSON is copied unchanged; text formats such as subtitles become a JSON string. */
-function textBody({ body }: Answered) {
-  const text = body.toString();
+/** JSON is copied unchanged; text formats such as subtitles become a JSON string, also "42". */
+function textBody(answer: Answered) {
+  const text = answer.body.toString();
   if (text === '') return { json: 'null' };
+  if (isGood(answer) && /^text\//i.test(answer.contentType)) return { json: writeJson(text) };
   try {
     return { json: text, value: parseBoundedJson(text, STORED_BOUNDS) };
   } catch {

@@ -13,6 +13,7 @@ const context = {
   endpoint: '/v1/chat/completions',
   seen: (id: string) => id === 'twice',
 } as const;
+const streaming = (field: string) => ['unsupported_parameter', `body.${field}`] as const;
 const check = (change: object) => validateLine(JSON.stringify({ ...GOOD, ...change }), context);
 
 describe('validateLine', () => {
@@ -26,7 +27,8 @@ describe('validateLine', () => {
   });
 
   it('accepts fields it does not know, and stream: false', () => {
-    expect(check({ extra: 1, body: { model: 'm', stream: false, new_field: [] } }).ok).toBe(true);
+    for (const stream of [false, 'false', 0, null, { toString: null }])
+      expect(check({ extra: 1, body: { model: 'm', stream, new_field: [] } }).ok).toBe(true);
   });
 
   it.each([
@@ -65,11 +67,18 @@ describe('validateLine', () => {
     ['no body', { body: undefined }, 'missing_required_parameter', 'body'],
     ['an array as body', { body: [] }, 'missing_required_parameter', 'body'],
     ['no model', { body: {} }, 'missing_required_parameter', 'body.model'],
+    ['stream: true', { body: { model: 'm', stream: true } }, ...streaming('stream')],
+    ['stream of a form', { body: { model: 'm', stream: 'True' } }, ...streaming('stream')],
+    ['stream in a list', { body: { model: 'm', stream: ['1'] } }, ...streaming('stream')],
     [
-      'stream: true',
-      { body: { model: 'm', stream: true } },
-      'unsupported_parameter',
-      'body.stream',
+      'speech in events',
+      { body: { model: 'm', stream_format: 'sse' } },
+      ...streaming('stream_format'),
+    ],
+    [
+      'an answer that comes later',
+      { body: { model: 'm', background: true } },
+      ...streaming('background'),
     ],
   ])('refuses %s and names the field', (_, change, code, param) => {
     expect(check(change)).toMatchObject({ ok: false, problem: { code, param, line: 7 } });

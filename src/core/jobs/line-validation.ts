@@ -121,14 +121,22 @@ function bodyProblem(body: unknown): Found | undefined {
       '`body.model` must be a string that is not empty.',
       'body.model',
     ];
-  if (body.stream === true)
+  const [name] = NOT_WHOLE.find(([name, values]) => values.test(writeJson(body[name]) ?? '')) ?? [];
+  if (name !== undefined)
     return [
       'unsupported_parameter',
-      '`body.stream` must not be true: a batch cannot stream.',
-      'body.stream',
+      `\`body.${name}\` must not be ${shown(body[name])}: a line has one answer, when it is whole.`,
+      `body.${name}`,
     ];
   return undefined;
 }
+
+/** Fields with which an answer comes in events or later, and those values, as JSON and as in a form. */
+const NOT_WHOLE: readonly (readonly [name: string, values: RegExp])[] = [
+  ['stream', /^\[?"?(true|1)"?]?$/i],
+  ['stream_format', /^"sse"$/],
+  ['background', /^true$/],
+];
 
 const usableId = (id: unknown): string | undefined =>
   typeof id === 'string' && id !== '' && id.length <= LONGEST_CUSTOM_ID ? id : undefined;

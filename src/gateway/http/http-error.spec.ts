@@ -44,6 +44,7 @@ describe('toDomainError', () => {
     ['/v1//models', ' Did you mean /v1/models?'],
     ['//v1/chat/completions', ' Did you mean /v1/chat/completions?'],
     ['/v1/images/generations', ''],
+    ['/v1/requests/%zz/cancel', ''],
     ['/nothing', ''],
   ])('is unknown_url for POST %s%s', (url, hint) => {
     const { code, message } = toDomainError(new NotFoundException(), {

@@ -72,7 +72,9 @@ function hintFor(path: string): string {
     : allowedMethods(single).length > 0
       ? single
       : `/v1${single}`;
-  return allowedMethods(meant).length > 0 ? ` Did you mean ${meant.slice(0, LONGEST_PATH)}?` : '';
+  return meant !== path && allowedMethods(meant).length > 0
+    ? ` Did you mean ${meant.slice(0, LONGEST_PATH)}?`
+    : '';
 }
 
 function statusOf(thrown: unknown): number | undefined {

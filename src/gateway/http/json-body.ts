@@ -1,3 +1,4 @@
+import { isUtf8 } from 'node:buffer';
 import { type ExecutionContext } from '@nestjs/common';
 import { BODY_BOUNDS, parseBoundedJson } from '@switchyard/engine-api/bounded-json.js';
 import { writeJson } from '@switchyard/engine-api/exact-numbers.js';
@@ -63,6 +64,8 @@ export function keepJsonBytes(fastify: FastifyInstance): void {
   fastify.removeContentTypeParser('application/json');
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     const bytes = body as Buffer;
+    // As Ollama's server does, others refuse it.
+    if (!isUtf8(bytes) && !request.url.startsWith('/api/')) return done(notUtf8());
     const marked = bytes.subarray(0, BYTE_ORDER_MARK.length).equals(BYTE_ORDER_MARK);
     const text = bytes.toString('utf8');
     const strictly = (json: string): unknown => {
@@ -81,6 +84,10 @@ export function keepJsonBytes(fastify: FastifyInstance): void {
     done(null, fields);
   });
 }
+
+/** Letters of another encoding would be read as U+FFFD. */
+const notUtf8 = (): DomainError =>
+  new DomainError('invalid_json', 'The JSON body is not UTF-8: send the text in that encoding.');
 
 /**
  * Adds the position, which Fastify does not report. Text that parses here has a key

@@ -10,6 +10,7 @@ import {
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { type CellRate, take, waitMs } from '../../core/limits/cell-rate.js';
+import { SharedBound } from '../../core/limits/shared-bound.js';
 import { Authenticator } from '../../platform/auth/authenticator.js';
 import { KeyRing } from '../../platform/auth/key-ring.js';
 import { demandScope, type Principal } from '../../platform/auth/principal.js';
@@ -79,6 +80,8 @@ export class LiveFeedGateway implements OnGatewayConnection<LiveSocket>, OnAppli
   @WebSocketServer() private readonly namespace!: LiveNamespace;
   readonly #logger = new Logger('LiveClients');
   readonly #unadmitted = new WeakMap<object, NodeJS.Timeout>();
+  /** Full: a client of the tenant with the most gives its place to another tenant (D-51). */
+  readonly #room = new SharedBound(MAX_CLIENTS);
 
   constructor(
     private readonly keyRing: KeyRing,
@@ -146,10 +149,19 @@ export class LiveFeedGateway implements OnGatewayConnection<LiveSocket>, OnAppli
       if (!this.authenticator.isCurrent(socket.data.principal)) socket.disconnect(true);
   }
 
-  async #admit({ handshake }: LiveSocket): Promise<Principal> {
-    const principal = await this.authenticator.authenticateHandshake(handshake);
+  async #admit(socket: LiveSocket): Promise<Principal> {
+    const principal = await this.authenticator.authenticateHandshake(socket.handshake);
     demandScope(principal, 'events', 'admin');
-    if (this.namespace.sockets.size < MAX_CLIENTS) return principal;
+    const { conn } = socket;
+    const claim = { end: () => conn.close(), pace: () => 0 };
+    const leave =
+      conn.readyState === 'open' ? this.#room.enter(principal.tenant, claim) : undefined;
+    if (leave) {
+      socket.once('disconnect', leave);
+      // Where it goes before it is connected.
+      conn.once('close', leave);
+      return principal;
+    }
     throw new DomainError(
       'live_feed_limit',
       `The limit of ${MAX_CLIENTS} clients of the live feed is reached; try again later.`,

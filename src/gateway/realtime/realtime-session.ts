@@ -290,6 +290,10 @@ export class RealtimeSession implements JournaledSession, SessionActions {
     const { items } = this.#core.recognition;
     this.response = new SpokenResponse(request, speech, this.#outbox, items);
     void this.response.ended.then(() => (this.response = undefined));
+    void speech.request.settled.then(({ settlement }) => {
+      if (settlement.status !== 'completed' || settlement.reply.kind !== 'speech') return;
+      this.wanted.ticket?.charge({ audioSeconds: settlement.reply.durationS });
+    });
   }
 
   recognised(audioSeconds: number): void {

@@ -51,12 +51,13 @@ export class RealtimeSessions implements OnModuleInit, OnModuleDestroy, OnApplic
   }
 
   /**
+   * @param isNew false: a session that is resumed has its place, or needs one when it is found
    * @throws DomainError `shutting_down`; `queue_full` when there are too many sessions and none may
    *   end for this tenant.
    */
-  demandRoom({ tenant }: Principal): void {
+  demandRoom({ tenant }: Principal, isNew: boolean): void {
     if (this.#closing) throw shuttingDown();
-    this.#enter(tenant)();
+    if (isNew) this.#enter(tenant)();
   }
 
   /** Full: a session without its client ends, or a quiet one of the tenant with the most (D-51). */

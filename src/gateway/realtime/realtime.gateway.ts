@@ -75,11 +75,12 @@ export class RealtimeGateway
   async #admit(request: IncomingMessage): Promise<SessionCaller> {
     const principal = await this.authenticator.authenticateUpgrade(request);
     demandScope(principal, 'realtime');
-    this.sessions.demandRoom(principal);
+    const isNew = !queryOf(request).has('session_id');
+    this.sessions.demandRoom(principal, isNew);
     // A new session counts as a request while it lives; a resumed one was counted already.
-    const ticket = queryOf(request).has('session_id')
-      ? undefined
-      : await this.limits.enter(principal, `realtime-${randomUUID()}`);
+    const ticket = isNew
+      ? await this.limits.enter(principal, `realtime-${randomUUID()}`)
+      : undefined;
     return { principal, ticket, release: () => ticket?.leave() };
   }
 

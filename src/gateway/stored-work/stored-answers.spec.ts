@@ -36,6 +36,12 @@ describe('an answer that is stored for a retry', () => {
       [CHUNK, 'event: response.failed\ndata: {}\n\n', 'data: [DONE]'],
       false,
     ],
+    [
+      'lines of which the last is an error',
+      'application/x-ndjson',
+      ['{}\n', '{"error":"x"}\n'],
+      false,
+    ],
     ['JSON', 'application/json', [ERROR], true],
   ])('%s: %j', async (_, type, parts, isWhole) => {
     const answers = new StoredAnswers(new FsBlobStore(folder));

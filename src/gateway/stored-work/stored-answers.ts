@@ -69,15 +69,15 @@ export class StoredAnswers {
   }
 
   /**
-   * The head that its row has to hold, and whether the answer may be replayed: an event
-   * stream that reports a failure may not.
+   * The head that its row has to hold, and whether the answer may be replayed: a stream
+   * that reports a failure may not.
    */
   async store(
     attempt: StoredAttempt,
     head: Pick<WorkAnswer, 'status' | 'headers'>,
     body: AsyncIterable<Uint8Array>,
   ): Promise<{ readonly answer: StoredAnswer; readonly isWhole: boolean }> {
-    const isStream = String(head.headers['content-type']).startsWith('text/event-stream');
+    const isStream = STREAM_TYPES.test(String(head.headers['content-type']));
     const seen = { failure: false };
     const content = await this.#write(answerKey(attempt), isStream ? watched(body, seen) : body);
     return { answer: { ...headOf(head), content }, isWhole: !seen.failure };
@@ -137,8 +137,9 @@ async function* checked(
 const damaged = (cause?: unknown) =>
   storageUnavailable('Stored bytes of the request are missing or damaged.', cause);
 
+const STREAM_TYPES = /^(text\/event-stream|application\/x-ndjson)/;
 /** At the begin of a line, where text of an answer never is: JSON has no line breaks. */
-const FAILED = /^(data: \{"error":|event: (error|response\.failed)$)/m;
+const FAILED = /^((data: )?\{"error":|event: (error|response\.failed)$)/m;
 const LONGEST_MARK = 32;
 
 async function* watched(

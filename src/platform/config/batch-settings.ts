@@ -44,7 +44,7 @@ export const BATCH_SETTINGS = {
     0,
     0,
     1024 * 1024 * GIB,
-    'Maximum total size of the files of one tenant; 0 = unlimited.',
+    'Maximum total size of the files of one tenant, parts of uploads included; 0 = unlimited.',
   ),
   'files.gc_interval_ms': ms(
     60_000,

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { didYouMean } from '@switchyard/engine-api/nearest-name.js';
-import { isMap, isScalar, type Pair } from 'yaml';
+import { isAlias, isMap, isScalar, type Pair } from 'yaml';
 import { crossProblems } from './cross-checks.js';
 import { FIRST_KEYS_ORIGIN, firstKeysFile } from './first-keys-file.js';
 import { type ModelSpec } from './model-spec.js';
@@ -280,9 +280,13 @@ function readSetting(
 ) {
   const path = `${section}.${String(key)}`;
   const origin = file.originOf(key);
-  if (isSettingPath(path))
-    sources.take(path, isScalar(value) ? value.value : String(value), origin);
-  else if (Object.hasOwn(FORMER_SETTINGS, path)) sources.warnings.push(hasNoEffect(path, origin));
+  const node = isAlias(value) ? value.resolve(file.document) : value;
+  if (isSettingPath(path) && (isScalar(node) || node === null))
+    sources.take(path, node?.value ?? null, origin);
+  else if (isSettingPath(path)) {
+    const message = 'must be one value; several are one text with commas: `a, b`';
+    sources.problems.push({ origin, path, message });
+  } else if (Object.hasOwn(FORMER_SETTINGS, path)) sources.warnings.push(hasNoEffect(path, origin));
   else {
     const message = `no such setting${didYouMean(path, SETTING_PATHS)}`;
     sources.problems.push({ origin, path, message });

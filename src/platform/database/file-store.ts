@@ -82,9 +82,19 @@ export class FileStore extends DatabaseStore {
     return pageOf(rows, page);
   }
 
-  /** Bytes of all files of a tenant. */
-  bytesOf(tenant: string): Promise<number> {
-    return this.bytesIn('files', tenant);
+  /**
+   * Bytes of all files of a tenant, and of the parts of its uploads.
+   * @param besides an upload whose parts do not count
+   */
+  async bytesOf(tenant: string, besides = ''): Promise<number> {
+    const parts = await this.db
+      .selectFrom('upload_parts')
+      .innerJoin('uploads', 'uploads.id', 'upload_parts.uploadId')
+      .select(row => row.fn.sum<number | string | null>('upload_parts.bytes').as('total'))
+      .where('uploads.tenant', '=', tenant)
+      .where('uploads.id', '!=', besides)
+      .executeTakeFirstOrThrow();
+    return Number(parts.total ?? 0) + (await this.bytesIn('files', tenant));
   }
 
   /** Removes the row; the blob goes by garbage collection, so that a crash in between leaves an orphan and never a dangling row. */

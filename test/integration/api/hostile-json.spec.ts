@@ -35,6 +35,26 @@ const post = (path: string, body: string): Promise<Response> =>
 const keys = (count: number): string =>
   `{${Array.from({ length: count }, (_, index) => `"k${index}":1`).join()}}`;
 
+describe('JSON in Latin-1', () => {
+  const ask = (path: string, fields: string): Promise<Response> =>
+    fetch(rig.url + path, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json' },
+      body: Buffer.from(`{"model":"nobody",${fields}}`, 'latin1'),
+    });
+
+  it('is refused, since its letters would be read as others', async () => {
+    const error = await errorOf(ask('/v1/audio/speech', '"voice":"x","input":"Größe"'));
+    expect(error).toMatchObject({ status: 400, code: 'invalid_json' });
+    expect(error.message).toContain('not UTF-8');
+  });
+
+  it('is read by the routes of Ollama, as there', async () => {
+    const answer = await ask('/api/generate', '"prompt":"Größe"');
+    expect([answer.status, await answer.text()]).toEqual([404, expect.stringContaining('nobody')]);
+  });
+});
+
 describe.each([
   '/v1/chat/completions',
   '/v1/completions',

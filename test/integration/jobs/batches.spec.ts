@@ -305,6 +305,17 @@ describe('retry-failed', () => {
     );
   });
 
+  it('leaves out a line of the same id that did not fail', async () => {
+    const lines = ['1', '2', '3'].map(n => line(n === '3' ? 'b' : 'a', `{"n":${n}}`));
+    const file = await rig.file(['', ...lines].join('\n'));
+    const error = { custom_id: 'a', error: { code: 'duplicate_custom_id', line: 3 } };
+    const errors = await rig.file(`${JSON.stringify(error)}\n`, { purpose: 'evals' });
+    const failed = await rig.batch({ input_file_id: file.id });
+    await rig.finish(failed.id, errors.id);
+    const again = await answerOf<BatchAnswer>(act(failed.id, 'retry-failed'));
+    expect(await (await rig.content(again.input_file_id)).text()).toBe(`${lines[1]}\n`);
+  });
+
   it('waits for the end, and needs failed lines', async () => {
     const { id } = await rig.batch();
     await expectError(act(id, 'retry-failed'), {

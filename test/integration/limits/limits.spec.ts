@@ -5,12 +5,12 @@ import { type SettingValue } from '../../../src/platform/config/setting-definiti
 import { type SettingPath } from '../../../src/platform/config/settings.js';
 import { FixtureWorker } from '../../support/fixture-worker.js';
 import { formOf } from '../../support/form-of.js';
-import { handshakeStatus } from '../../support/realtime-client.js';
+import { handshakeStatus, RealtimeClient } from '../../support/realtime-client.js';
 import { redisClient } from '../../support/redis-client.js';
 import { RedisServer } from '../../support/redis-server.js';
 import { describeWith, REDIS } from '../../support/requires.js';
 import { errorOf, expectError, GatewayRig, until } from '../api/gateway-rig.js';
-import { sttModel } from '../api/models.js';
+import { sttModel, ttsModel } from '../api/models.js';
 import { RawHttp } from '../api/raw-http.js';
 import { bearer, KeysFolder } from '../auth/keys-folder.js';
 import { FeedClient } from '../live-feed/feed-client.js';
@@ -154,6 +154,24 @@ describe('limits.audio_seconds_per_minute', () => {
       status: 429,
       code: 'rate_limit_exceeded',
     });
+    worker.stop();
+  });
+});
+
+describe('what a live session speaks', () => {
+  it('is charged as seconds of audio, too', async () => {
+    const acme = key('acme');
+    const worker = new FixtureWorker({ model: 'tts', kind: 'tts' });
+    const model = ttsModel({ addresses: [`127.0.0.1:${await worker.start()}`] });
+    const rig = await gateway({ 'limits.audio_seconds_per_minute': 1 }, model);
+    await rig.ready('tts');
+    const client = await RealtimeClient.open(rig.url, {}, { headers: bearer(acme) });
+    const content = [{ type: 'input_text', text: 'One second and a half.' }];
+    const item = { type: 'message', role: 'user', content };
+    client.send({ type: 'response.create', response: { input: [item] } });
+    expect((await client.next('response.done')).response.status).toBe('completed');
+    await until(async () => (await handshakeStatus(rig.url, bearer(acme))) === 429);
+    client.socket.close(1000);
     worker.stop();
   });
 });

@@ -52,6 +52,22 @@ const tokenFor = async (scopes: readonly Scope[], ttlS: number) => {
   return rig.app.get(ShortLivedTokens).mint({ principal, scopes, ttlS }).token;
 };
 
+describe('at the limit of 1000 clients', () => {
+  it('a tenant that holds them all is refused, and gives a place to another one', async () => {
+    const clients: FeedClient[] = [];
+    while (clients.length < 1000) {
+      const hundred = Array.from({ length: 100 }, () => FeedClient.connect(rig.url, keys.acme));
+      clients.push(...(await Promise.all(hundred)));
+    }
+    expect(await refusal(keys.acme)).toBe('live_feed_limit');
+    using _other = await FeedClient.connect(rig.url, keys.other);
+    await until(() => clients.some(({ socket }) => !socket.connected));
+    expect(await refusal(keys.acme)).toBe('live_feed_limit');
+    for (const client of clients) client[Symbol.dispose]();
+    await until(async () => (await refusal(keys.acme)) === undefined);
+  });
+});
+
 describe('who may listen', () => {
   it('is cut off without a key, also when it never answers the close frame', async () => {
     const socket = connect(rig.port, '127.0.0.1');

@@ -43,6 +43,20 @@ describe('openai-http: generation', () => {
     });
   });
 
+  it.each(['', '"stream_options":null,', '"stream_options":{"other":1},'])(
+    'tells usage of a stream with %j to the gateway, and not to a caller that did not ask',
+    async options => {
+      const body = Buffer.from(`{"stream":true,${options}"messages":[{"content":"a b"}]}`);
+      const events = await all(await rig.generator(), generateItem('', { body }));
+      expect(events.at(-1)).toMatchObject({
+        usage: { promptTokens: 3, completionTokens: 2, cachedTokens: 1 },
+      });
+      const chunks = events.filter(({ type }) => type === 'chunk');
+      expect(chunks).toHaveLength(3);
+      expect(JSON.stringify(chunks)).not.toContain('usage');
+    },
+  );
+
   it('closes the upstream call when a whole answer or a stream is cancelled, or its consumer leaves', async () => {
     const engine = await rig.generator();
     const whole = all(engine, generateItem('ENDLESS', { stream: false, signal: abort.signal }));

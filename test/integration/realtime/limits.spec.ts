@@ -83,4 +83,21 @@ describe('realtime.max_sessions', () => {
     await expect(open(other!)).rejects.toThrow('429');
     for (const client of [second, third]) client.socket.close(1000);
   });
+
+  it('at the maximum a client that comes back has its session, which is not ended for it', async () => {
+    rig = await realtimeRig({ settings: { 'realtime.max_sessions': 1 } });
+    const first = await RealtimeClient.synthetic(rig.url);
+    const { id, resume } = first.events[0]!.session as { id: string; resume: { secret: string } };
+    first.drop();
+    await until(async () => {
+      const { data } = (await rig.json('/admin/v1/sessions')) as { data: { state: string }[] };
+      return data[0]?.state === 'detached';
+    });
+    const again = await RealtimeClient.open(rig.url, {
+      session_id: id,
+      session_secret: resume.secret,
+    });
+    expect((await again.next('session.resumed')).session.id).toBe(id);
+    again.socket.close(1000);
+  });
 });

@@ -109,6 +109,25 @@ describe('a spoken response', () => {
     expect(done.response.output[0].content[0].transcript).toBe('From the conversation.');
   });
 
+  it('drops what was added and cannot be spoken, so that what is added later can', async () => {
+    const add = (text: string): void => {
+      const content = [{ type: 'input_text', text }];
+      client.send({
+        type: 'conversation.item.create',
+        item: { type: 'message', role: 'user', content },
+      });
+    };
+    for (const letter of ['a', 'b']) add(letter.repeat(3000));
+    client.send({ type: 'response.create' });
+    const { error } = await client.next('error');
+    expect(error).toMatchObject({ code: 'invalid_value', param: 'response.input' });
+    expect(error.message).toContain('are dropped');
+    add('Short.');
+    client.send({ type: 'response.create' });
+    const done = await client.next('response.done');
+    expect(done.response.output[0].content[0].transcript).toBe('Short.');
+  });
+
   it('stops at once when cancelled, and another one can follow', async () => {
     speak('hold');
     const { response } = await client.next('response.created');

@@ -1,3 +1,4 @@
+import { type Fields, fieldsIn } from '@switchyard/engine-api/is-object.js';
 import { objectIn } from '@switchyard/engine-api/json-in.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { type BatchJob } from '../../../core/jobs/batch-job.js';
@@ -21,11 +22,11 @@ export async function fileOfFailedLines(
   writer: FileWriter,
 ): Promise<StoredFile> {
   if (job.errorFileId === undefined) throw nothing(job.id);
-  const failed = await idsIn(blobs.read((await fileOf(job, job.errorFileId, files)).blobKey));
-  if (failed.size === 0) throw nothing(job.id);
+  const failed = await failedIn(blobs.read((await fileOf(job, job.errorFileId, files)).blobKey));
+  if (failed.ids.size + failed.numbers.size === 0) throw nothing(job.id);
   const { blobKey } = await fileOf(job, job.inputFileId, files);
   const written = await writer
-    .write(job.tenant, linesOfIds(blobs.read(blobKey), failed), UNBOUNDED)
+    .write(job.tenant, linesAmong(blobs.read(blobKey), failed), UNBOUNDED)
     .catch(ofEmpty(job.id));
   return writer.publish(job.tenant, written, {
     purpose: 'batch',
@@ -45,33 +46,43 @@ async function fileOf(
   });
 }
 
-async function idsIn(errors: AsyncIterable<Uint8Array>): Promise<ReadonlySet<string>> {
+/** Lines of the input: by number if they never ran, else by id, which the first line of it holds. */
+interface FailedLines {
+  readonly numbers: ReadonlySet<number>;
+  readonly ids: Set<string>;
+}
+
+async function failedIn(errors: AsyncIterable<Uint8Array>): Promise<FailedLines> {
+  const numbers = new Set<number>();
   const ids = new Set<string>();
   for await (const { bytes } of linesOf(errors)) {
-    const id = customIdOf(bytes);
-    if (id !== undefined) ids.add(id);
+    const { custom_id: id, error } = fieldsOf(bytes);
+    if (typeof id !== 'string') continue;
+    const { line } = fieldsIn(error);
+    if (typeof line === 'number') numbers.add(line);
+    else ids.add(id);
   }
-  return ids;
+  return { numbers, ids };
 }
 
 /** The lines' bytes, unchanged: big numbers keep their digits. */
-async function* linesOfIds(
+async function* linesAmong(
   input: AsyncIterable<Uint8Array>,
-  ids: ReadonlySet<string>,
+  { numbers, ids }: FailedLines,
 ): AsyncGenerator<Uint8Array> {
+  let number = 0;
   for await (const { bytes } of linesOf(input)) {
-    const id = customIdOf(bytes);
-    if (bytes && id !== undefined && ids.has(id)) yield Buffer.concat([bytes, NEWLINE]);
+    number += 1;
+    const { custom_id: id } = fieldsOf(bytes);
+    const isFirst = typeof id === 'string' && ids.delete(id);
+    if (bytes && (isFirst || numbers.has(number))) yield Buffer.concat([bytes, NEWLINE]);
   }
 }
 
 const NEWLINE = Buffer.from('\n');
 
-function customIdOf(line: Buffer | undefined): string | undefined {
-  // A line that is not valid JSON has no id.
-  const id = objectIn(line?.toString() ?? '')?.custom_id;
-  return typeof id === 'string' ? id : undefined;
-}
+/** A line that is not valid JSON has none. */
+const fieldsOf = (line: Buffer | undefined): Fields => objectIn(line?.toString() ?? '') ?? {};
 
 const nothing = (id: string): DomainError =>
   new DomainError('nothing_to_retry', `\`${id}\` has no failed lines.`, { param: 'id' });

@@ -41,16 +41,18 @@ export class FileWriter {
    * @throws DomainError `file_too_large`, `too_many_lines`, `empty_file`, `storage_full`,
    *   `storage_quota_exceeded`;
    * then the bytes are discarded.
+   * @param joined upload whose parts they replace
    */
   async write(
     tenant: string,
     source: AsyncIterable<Uint8Array>,
     limits: FileLimits,
+    joined?: string,
   ): Promise<WrittenBytes> {
     const id = timeOrderedId('file-', Date.now());
     const measured = new MeasuredBytes({
       ...limits,
-      quotaLeftBytes: await this.#quotaLeft(tenant),
+      quotaLeftBytes: await this.#quotaLeft(tenant, joined),
     });
     const written = { id, blobKey: fileBlobKey(tenant, id), measured };
     await this.blobs.write(written.blobKey, written.measured.of(source));
@@ -101,10 +103,10 @@ export class FileWriter {
   }
 
   /** Only stored files count: concurrent uploads can exceed the quota together. */
-  async #quotaLeft(tenant: string): Promise<number> {
+  async #quotaLeft(tenant: string, joined: string | undefined): Promise<number> {
     const quota = this.settings.files.tenantQuotaBytes;
     if (quota === 0) return Infinity;
-    return Math.max(0, quota - (await this.files.bytesOf(tenant)));
+    return Math.max(0, quota - (await this.files.bytesOf(tenant, joined)));
   }
 
   /** Never rejects: garbage collection removes what stays. */

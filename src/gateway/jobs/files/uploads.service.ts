@@ -151,6 +151,7 @@ export class UploadsService {
       upload.tenant,
       hashed(bytes, digest),
       this.#limits(upload.purpose),
+      upload.id,
     );
     const found = digest.digest('hex');
     if (md5 === undefined || md5.toLowerCase() === found) return written;

@@ -304,8 +304,20 @@ export class SessionCore {
     if (text === '') throw missingField('response.input', ': the text to speak');
     const id = `resp_${randomBytes(12).toString('hex')}`;
     const { speed, voice: usual } = this.config;
-    this.session.speak({ id, text, voice: voice ?? usual, speed, metadata });
-    if (given === undefined) this.#texts = [];
+    try {
+      this.session.speak({ id, text, voice: voice ?? usual, speed, metadata });
+      if (given === undefined) this.#texts = [];
+    } catch (error) {
+      throw given === undefined ? this.#unspeakable(error) : error;
+    }
+  }
+
+  /** Items that cannot be spoken are dropped: they would be a part of each later response. */
+  #unspeakable(error: unknown): unknown {
+    if (!(error instanceof DomainError) || error.param !== 'input') return error;
+    this.#texts = [];
+    const message = `${error.message} The items that waited to be spoken are dropped.`;
+    return new DomainError(error.code, message, { param: 'response.input', cause: error });
   }
 
   /** @throws DomainError `response_cancel_not_active` */

@@ -161,10 +161,18 @@ export class ResponseConnection {
       })
       .catch(error => this.#refuse(error))
       .finally(() => {
+        // Of a message that was refused before its request began.
+        this.#endPlace();
         this.#waiting -= 1;
         if (this.#waiting === 0) this.socket.resume();
         this.#rest();
       });
+  }
+
+  /** The place of the message that came while no other was answered. */
+  #endPlace(): void {
+    this.#leavePlace?.();
+    this.#leavePlace = undefined;
   }
 
   #rest(): void {
@@ -196,8 +204,7 @@ export class ResponseConnection {
     await nextTurn();
     const asked = withoutJsonField(message, 'type');
     const body = withJsonFields(asked, { ...continued, stream: true });
-    this.#leavePlace?.();
-    this.#leavePlace = undefined;
+    this.#endPlace();
     const { status, body: answer } = await this.host.create(body, this.left);
     if (status !== 200)
       return this.#fail(status, (await json(answer)) as ReturnType<typeof errorEnvelope>);

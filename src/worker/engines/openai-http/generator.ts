@@ -3,6 +3,7 @@ import { cancelledError, KIND_CAPABILITIES } from '@switchyard/engine-api/engine
 import { type Fields, fieldsIn, isObject } from '@switchyard/engine-api/is-object.js';
 import { jsonIn } from '@switchyard/engine-api/json-in.js';
 import { type TokenUsage } from '@switchyard/engine-api/text-embedder.js';
+import { valuesIn } from '../../../contracts/formats/json-fields.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { type RetryTiming } from '../../../platform/http/retry-after.js';
 import { type GenerateItem, type GenerationEvent, type TextGenerator } from '../text-generator.js';
@@ -21,6 +22,8 @@ const OVER: readonly unknown[] = ['completed', 'incomplete', 'failed', 'cancelle
  * why choices, or the one response, ended.
  */
 class UpstreamGeneration {
+  /** Whether the last chunk held nothing but the count of tokens. */
+  isCount = false;
   readonly #reasons = new Map<number, string>();
   #usage: TokenUsage | undefined;
 
@@ -38,6 +41,7 @@ class UpstreamGeneration {
   /** @throws DomainError or UpstreamFailure when it is an error, or no JSON object. */
   take(json: string): GenerationEvent {
     const answer = answerIn(json, this.modelId);
+    this.isCount = isCountAlone(answer);
     if (this.#isChoices) this.#takeChoices(answer, json);
     else if (this.item.form === 'response') this.#takeResponse(answer, json);
     else this.#takeMessage(answer, json);
@@ -88,13 +92,16 @@ class UpstreamGeneration {
   }
 }
 
+const isCountAlone = ({ choices, usage }: Fields): boolean =>
+  isObject(usage) && Array.isArray(choices) && choices.length === 0;
+
 /** Its input counts what was read from the cache apart; a later event may leave it out. */
 function usageOfMessage(usage: Fields, before: TokenUsage | undefined): TokenUsage {
-  const cached = countIn(usage.cache_read_input_tokens);
-  const read = countIn(usage.input_tokens) + countIn(usage.cache_creation_input_tokens);
+  const cached = numberIn(usage.cache_read_input_tokens);
+  const read = numberIn(usage.input_tokens) + numberIn(usage.cache_creation_input_tokens);
   return {
     promptTokens: cached + read || (before?.promptTokens ?? 0),
-    completionTokens: countIn(usage.output_tokens) || (before?.completionTokens ?? 0),
+    completionTokens: numberIn(usage.output_tokens) || (before?.completionTokens ?? 0),
     cachedTokens: cached || (before?.cachedTokens ?? 0),
   };
 }
@@ -118,14 +125,26 @@ export function usageIn(usage: unknown): TokenUsage | undefined {
   if (!isObject(usage)) return undefined;
   const details = fieldsIn(usage.prompt_tokens_details ?? usage.input_tokens_details);
   return {
-    promptTokens: countIn(usage.prompt_tokens ?? usage.input_tokens),
-    completionTokens: countIn(usage.completion_tokens ?? usage.output_tokens),
-    cachedTokens: countIn(details.cached_tokens),
+    promptTokens: numberIn(usage.prompt_tokens ?? usage.input_tokens),
+    completionTokens: numberIn(usage.completion_tokens ?? usage.output_tokens),
+    cachedTokens: numberIn(details.cached_tokens),
   };
 }
 
-const countIn = (value: unknown): number =>
+const numberIn = (value: unknown): number =>
   Number.isSafeInteger(value) && Number(value) > 0 ? Number(value) : 0;
+
+/**
+ * Whether the caller of a stream wants the tokens counted, and what else the server is asked
+ * for: usage and limits need the count in any case.
+ */
+function countIn({ form, stream, body }: GenerateItem) {
+  const isChoices = form === 'chat' || form === 'completion';
+  const options = stream && isChoices ? valuesIn(body, ['stream_options']) : undefined;
+  const given = fieldsIn(options?.stream_options);
+  if (!options || given.include_usage === true) return { isWanted: true };
+  return { isWanted: false, fields: { stream_options: { ...given, include_usage: true } } };
+}
 
 /** A whole answer is one gRPC message in the end. */
 const LARGEST_ANSWER_BYTES = 33_554_432;
@@ -160,7 +179,9 @@ export class OpenAiHttpGenerator extends UpstreamEngine implements TextGenerator
     // Nothing of these waits for a device.
     const queue = item.form.endsWith('tokenize') ? 'none' : scheduler;
     try {
-      const { body, headers } = toldOf(queue, item, { body: item.body, fields: { model } });
+      const { isWanted, fields } = countIn(item);
+      const sent = { body: item.body, fields: { model, ...fields } };
+      const { body, headers } = toldOf(queue, item, sent);
       using answer = await this.stream({
         path: PATHS[item.form],
         accept: item.stream ? 'text/event-stream' : 'application/json',
@@ -170,7 +191,7 @@ export class OpenAiHttpGenerator extends UpstreamEngine implements TextGenerator
         traceparent: item.traceparent,
       });
       const generation = new UpstreamGeneration(modelId, item);
-      if (item.stream) yield* this.#streamed(generation, answer);
+      if (item.stream) yield* this.#streamed(generation, answer, isWanted);
       else yield generation.take(await this.#whole(answer.body));
       yield generation.done();
     } catch (error) {
@@ -182,12 +203,18 @@ export class OpenAiHttpGenerator extends UpstreamEngine implements TextGenerator
   async *#streamed(
     generation: UpstreamGeneration,
     { head, body }: Awaited<ReturnType<UpstreamEngine['stream']>>,
+    isCountWanted: boolean,
   ): AsyncGenerator<GenerationEvent> {
     const texts = this.#textsOf(head.headers['content-type']);
+    const wanted = function* (events: readonly string[]) {
+      for (const json of events) {
+        const event = generation.take(json);
+        if (isCountWanted || !generation.isCount) yield event;
+      }
+    };
     // Read to the end of the answer: its connection can be used again.
-    for await (const piece of body)
-      for (const json of texts.take(piece)) yield generation.take(json);
-    for (const json of texts.end()) yield generation.take(json);
+    for await (const piece of body) yield* wanted(texts.take(piece));
+    yield* wanted(texts.end());
     this.#demandEnd(texts.complete || generation.complete);
   }
 
