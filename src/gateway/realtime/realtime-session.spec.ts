@@ -256,10 +256,12 @@ describe('a live session', () => {
 });
 
 describe('a response of a live session', () => {
-  it('is spoken for the key that began it, until it has ended', async () => {
-    const { live, client, state, calls } = begun();
+  it('is spoken for the key that began it, and charged to it, until it has ended', async () => {
+    const { live, client, state, calls, left } = begun();
     const audio = new PassThrough();
-    const settled = Promise.resolve({ settlement: { status: 'completed' } });
+    const settled = Promise.resolve({
+      settlement: { status: 'completed', reply: { kind: 'speech', durationS: 2 } },
+    });
     state.speech = () => ({ audio, request: { settled } }) as never;
     client.text('response.create', { response: { input: [{ content: [{ text: 'hello' }] }] } });
     expect(calls.at(-1)).toMatchObject(['speak', { text: 'hello' }, 't', { key: 'k' }]);
@@ -268,6 +270,7 @@ describe('a response of a live session', () => {
     await turns();
     expect(client.types().at(-1)).toBe('response.done');
     expect(live.response).toBeUndefined();
+    expect(left).toEqual([{ audioSeconds: 2 }]);
   });
 
   it.each(['end', 'leave'] as const)('is cancelled when it must: %s', async how => {

@@ -65,24 +65,27 @@ describe('room for live sessions', () => {
   it('is taken by a session until it ends, and by no question for it', async () => {
     const { sessions, open } = gateway();
     const owner = ownerOf('a');
-    for (let time = 0; time < 3; time += 1) sessions.demandRoom(owner);
+    for (let time = 0; time < 3; time += 1) sessions.demandRoom(owner, true);
     const { live } = open('a');
     open('a');
-    expect(() => sessions.demandRoom(owner)).toThrow(REFUSED);
+    expect(() => sessions.demandRoom(owner, true)).toThrow(REFUSED);
     expect(() => open('a')).toThrow(REFUSED);
     expect(sessions.all()).toHaveLength(2);
     await live.end(1000, 'bye');
     expect(sessions.all()).toHaveLength(1);
-    sessions.demandRoom(owner);
+    sessions.demandRoom(owner, true);
   });
 
-  it('is made by the session whose client is away for longest', async () => {
+  it('is made by the session whose client is away for longest, and not for one that comes back', async () => {
     const { sessions, open } = gateway();
     const [first, second] = [open('a'), open('a')];
     second.client.gone(false);
     jest.advanceTimersByTime(100);
     first.client.gone(false);
-    sessions.demandRoom(ownerOf('a'));
+    sessions.demandRoom(ownerOf('a'), false);
+    await turns();
+    expect(sessions.all()).toHaveLength(2);
+    sessions.demandRoom(ownerOf('a'), true);
     await turns();
     expect(sessions.all()).toEqual([first.live]);
   });
@@ -103,7 +106,7 @@ describe('room for live sessions', () => {
   it('is none when the gateway ends', () => {
     const { sessions } = gateway();
     sessions.onModuleDestroy();
-    expect(() => sessions.demandRoom(ownerOf('a'))).toThrow(
+    expect(() => sessions.demandRoom(ownerOf('a'), true)).toThrow(
       expect.objectContaining({ code: 'shutting_down' }),
     );
   });

@@ -108,7 +108,7 @@ describe('the upgrade to a live session', () => {
     const caller = await admit('?model=whisper');
     expect(caller).toMatchObject({ principal: OWNER, ticket });
     expect(seen).toEqual([
-      ['demandRoom', OWNER],
+      ['demandRoom', OWNER, true],
       ['enter', OWNER, expect.stringMatching(/^realtime-[0-9a-f-]{36}$/)],
     ]);
     caller.release?.();
@@ -123,7 +123,7 @@ describe('the upgrade to a live session', () => {
     const caller = await admit('?session_id=sess_1');
     caller.release?.();
     expect(caller).toMatchObject({ ticket: undefined });
-    expect(seen).toEqual([['demandRoom', OWNER]]);
+    expect(seen).toEqual([['demandRoom', OWNER, false]]);
   });
 
   it('never echoes a key, and is not compressed', () => {

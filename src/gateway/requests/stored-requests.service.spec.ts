@@ -4,7 +4,7 @@ import { type StoredRequest } from '../../core/request/stored-request.js';
 import { ANYBODY, type Principal } from '../../platform/auth/principal.js';
 import { type StoredAnswers } from '../stored-work/stored-answers.js';
 import { type StoredWork } from '../stored-work/stored-work.js';
-import { type RequestDto } from './request.dto.js';
+import { type RequestDto } from './dto/request.dto.js';
 import { StoredRequestsService } from './stored-requests.service.js';
 
 const INLINE = 65_536;

@@ -63,7 +63,7 @@ export class KeyStore extends DatabaseStore {
 
   /** False: no such key, or it is revoked. */
   update(id: string, change: KeyChange): Promise<boolean> {
-    return this.#changeLive(id, () => change as Partial<KeyRow>);
+    return this.#changeLive(id, () => change);
   }
 
   /** False: no such key, or it is revoked. */
