@@ -9,6 +9,7 @@ import {
   type StoredBytes,
   type StoredRequest,
 } from '../../core/request/stored-request.js';
+import { leadingBytes } from '../../platform/http/leading-bytes.js';
 import { storageUnavailable } from '../../platform/http/passing-errors.js';
 import { hashed } from '../../platform/storage/durable-files.js';
 import { BlobMissing } from '../../platform/storage/storage-problems.js';
@@ -173,13 +174,5 @@ export function headOf({ status, headers }: Pick<WorkAnswer, 'status' | 'headers
 /** Longer text is cut, as only its error code is read. */
 const MOST_BYTES = 65_536;
 
-export async function storedText(body: AsyncIterable<Uint8Array>): Promise<Buffer> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size > MOST_BYTES) break;
-  }
-  return Buffer.concat(chunks);
-}
+export const storedText = (body: AsyncIterable<Uint8Array>): Promise<Buffer> =>
+  leadingBytes(body, MOST_BYTES + 1);

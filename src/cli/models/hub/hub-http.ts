@@ -1,3 +1,4 @@
+import { leadingBytes } from '../../../platform/http/leading-bytes.js';
 import { retryAfterMs } from '../../../platform/http/retry-after.js';
 import { HubError } from './hub-error.js';
 
@@ -58,15 +59,10 @@ export class HubHttp {
   /** @throws HubError `refused` for more than 16 MiB, whatever was announced */
   async text(url: string, signal: AbortSignal): Promise<string> {
     const { body } = await this.get(url, signal);
-    const parts: Uint8Array[] = [];
-    let bytes = 0;
-    for await (const part of (body ?? []) as AsyncIterable<Uint8Array>) {
-      bytes += part.length;
-      if (bytes > LARGEST_TEXT)
-        throw new HubError('refused', `${new URL(url).host} sent a list of more than 16 MiB`);
-      parts.push(part);
-    }
-    return Buffer.concat(parts).toString('utf8');
+    const text = await leadingBytes((body ?? []) as AsyncIterable<Uint8Array>, LARGEST_TEXT + 1);
+    if (text.length > LARGEST_TEXT)
+      throw new HubError('refused', `${new URL(url).host} sent a list of more than 16 MiB`);
+    return text.toString();
   }
 
   #tokenFor(url: string): Record<string, string> {

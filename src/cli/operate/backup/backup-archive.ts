@@ -16,6 +16,7 @@ import {
   orNull,
 } from '@switchyard/engine-api/rules.js';
 import { extract, pack } from 'tar-stream';
+import { leadingBytes } from '../../../platform/http/leading-bytes.js';
 import { hashed } from '../../../platform/storage/durable-files.js';
 import { CliError } from '../../shared/cli-error.js';
 
@@ -141,14 +142,9 @@ async function visited(name: string, entry: AsyncIterable<Uint8Array>, visit: Ar
 }
 
 async function jsonOf(entry: AsyncIterable<Uint8Array>): Promise<unknown> {
-  const chunks: Uint8Array[] = [];
-  let bytes = 0;
-  for await (const chunk of entry) {
-    bytes += chunk.byteLength;
-    if (bytes > MANIFEST_MOST_BYTES) return undefined;
-    chunks.push(chunk);
-  }
-  return parseBoundedJson(Buffer.concat(chunks).toString(), STORED_BOUNDS);
+  const text = await leadingBytes(entry, MANIFEST_MOST_BYTES + 1);
+  if (text.length > MANIFEST_MOST_BYTES) return undefined;
+  return parseBoundedJson(text.toString(), STORED_BOUNDS);
 }
 
 function checked(

@@ -4,6 +4,7 @@ import { urlToHttpOptions } from 'node:url';
 import { DeviceGone } from '@switchyard/engine-api/engine.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 import { isUnconnected } from '../../../platform/http/connections.js';
+import { leadingBytes } from '../../../platform/http/leading-bytes.js';
 import { type OpenAiHttpOptions } from './options.js';
 import { unusableAnswer, UpstreamFailure } from './upstream-failure.js';
 
@@ -34,16 +35,8 @@ export async function* bodyOf(
 }
 
 /** At most `limit` bytes as text; the rest is left unread. */
-export async function textOf(body: AsyncIterable<Buffer>, limit: number): Promise<string> {
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  for await (const chunk of body) {
-    chunks.push(chunk);
-    bytes += chunk.byteLength;
-    if (bytes >= limit) break;
-  }
-  return Buffer.concat(chunks).toString('utf8', 0, limit);
-}
+export const textOf = async (body: AsyncIterable<Buffer>, limit: number): Promise<string> =>
+  (await leadingBytes(body, limit)).toString('utf8', 0, limit);
 
 /**
  * A request that got no answer. Without a connection it is returned as if it had
