@@ -60,7 +60,10 @@ const BURST = 60;
 
 /** A client, with the answers that it received. */
 class Client extends EventEmitter {
-  readonly conn = { writeBuffer: [1, 2], transport: { socket: { bufferedAmount: 7 } } };
+  readonly conn = Object.assign(new EventEmitter(), {
+    ...{ readyState: 'open', writeBuffer: [1, 2] },
+    transport: { socket: { bufferedAmount: 7 } },
+  });
   readonly data = { principal: { tenant: 't', scopes: new Set(['events']) } };
   readonly handshake = {};
   readonly answers: Record<string, unknown>[] = [];
@@ -150,24 +153,37 @@ describe('a client of the live feed', () => {
   it.each([['events'], ['admin']])('is admitted with the scope %s', async scope => {
     scopes = [scope];
     const socket = new Client();
-    for (let at = 1; at < MOST_CLIENTS; at++) sockets.set(String(at), client);
+    for (let at = 1; at < MOST_CLIENTS; at++) await admitted(guards.events, new Client());
     expect(await admitted(guards.events, socket)).toBeUndefined();
     expect(socket.data.principal.scopes).toEqual(new Set([scope]));
   });
 
+  it.each<[string, (gone: Client) => unknown]>([
+    ['that leaves', gone => gone.emit('disconnect')],
+    ['whose connection ends before', gone => gone.conn.emit('close')],
+  ])('is admitted in the place of one %s', async (_, leave) => {
+    const gone = new Client();
+    await admitted(guards.events, gone);
+    for (let at = 1; at < MOST_CLIENTS; at++) await admitted(guards.events, new Client());
+    leave(gone);
+    expect(await admitted(guards.events, new Client())).toBeUndefined();
+    expect(await admitted(guards.events, new Client())).toBeDefined();
+  });
+
   it.each<[string, () => unknown, RegExp, string | undefined]>([
     ['it has another scope', () => (scopes = ['inference']), /lacks the scope/, 'missing_scope'],
+    ['it is gone', () => (client.conn.readyState = 'closed'), /limit of 1000/, 'live_feed_limit'],
     [
       'there are too many',
-      () => {
-        for (let at = 0; at < MOST_CLIENTS; at++) sockets.set(String(at), client);
+      async () => {
+        for (let at = 0; at < MOST_CLIENTS; at++) await admitted(guards.events, new Client());
       },
       /limit of 1000 clients/,
       'live_feed_limit',
     ],
     ['of a bug', () => (problem = new Error('secret')), /failed on our side/, undefined],
   ])('is refused when %s', async (_, act, message, code) => {
-    act();
+    await act();
     const error = await admitted(guards.events);
     expect(error?.message).toMatch(message);
     expect(error?.data).toEqual(code && { error: expect.objectContaining({ code }) });
