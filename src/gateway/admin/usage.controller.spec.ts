@@ -46,6 +46,8 @@ describe('usage', () => {
     [{ from: '2026-04-01' }, 'from'],
     [{ to: '2026-02-30' }, 'to'],
     [{ to: 'never' }, 'to'],
+    [{ from: '2026-02-30', to: '2026-03-01' }, 'from'],
+    [{ from: '2026-01-01', to: '2026-02-30' }, 'to'],
   ])('is refused for %j', async (query, param) => {
     await expect(usage.usage(query as never)).rejects.toMatchObject({ param });
     expect(log).toEqual([]);

@@ -38,11 +38,9 @@ export class AdminUsageController {
   @Answers(UsageListDto)
   @DescribesErrors('invalid_value', 'storage_unavailable')
   async usage(@Query() { to = utcDay(Date.now()), ...query }: UsageQueryDto) {
-    const {
-      from = utcDay(lastMs(to) - (DEFAULT_DAYS - 1) * DAY_MS),
-      group_by: groupBy,
-      tenant,
-    } = query;
+    const usualMs = dayMs('to', to) - (DEFAULT_DAYS - 1) * DAY_MS;
+    const { from = utcDay(usualMs), group_by: groupBy, tenant } = query;
+    dayMs('from', from);
     if (from > to) throw invalidField('from', '`from` must not be after `to`.');
     await this.recorder.flush();
     const rows = await this.usageStore.sum({
@@ -91,9 +89,9 @@ export class AdminUsageController {
 }
 
 /** @throws DomainError for a day that no calendar has, such as 2027-02-30 */
-function lastMs(day: string): number {
+function dayMs(name: 'from' | 'to', day: string): number {
   const ms = Date.parse(day);
   if (Number.isNaN(ms) || utcDay(ms) !== day)
-    throw invalidField('to', '`to` is no day of the calendar.');
+    throw invalidField(name, `\`${name}\` is no day of the calendar.`);
   return ms;
 }
