@@ -200,7 +200,7 @@ describe('the gateway as the target', () => {
   it('gets a token where there is a secret, and none where no key is required', () => {
     expect(keyOf(targetOf({}, link))).toMatch(/^Bearer .{20}/);
     expect(keyOf(targetOf({}))).toBeUndefined();
-    expect(() => targetOf({ 'auth.required': true })).toThrow('needs the secret');
+    expect(() => targetOf({ 'auth.required': true })).toThrow('that the gateway signs tokens with');
     expect(keyOf(targetOf({ 'auth.required': true }, link))).toMatch(/^Bearer /);
   });
 
