@@ -56,6 +56,14 @@ describe('WeightedLane: tenants', () => {
     expect(served(lane, 9)).toBe('abababaaa');
   });
 
+  it('starts a tenant that was away where the others are: it saves up nothing', () => {
+    const lane = aLane();
+    fill(lane, 'a', 8);
+    expect(served(lane, 4)).toBe('aaaa');
+    fill(lane, 'b', 4);
+    expect(served(lane, 8)).toBe('bbababaa');
+  });
+
   it('counts work, not requests: one of 4 ms is worth four of 1 ms', () => {
     const lane = aLane();
     fill(lane, 'a', 5, 4);
