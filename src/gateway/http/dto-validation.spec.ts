@@ -58,6 +58,13 @@ describe('parseDto', () => {
     );
   });
 
+  it.each([
+    ['x'.repeat(99), `"${'x'.repeat(79)}… (99 characters)`],
+    [Array.from({ length: 99 }, () => 1), `[${'1,'.repeat(39)}1… (199 characters of JSON)`],
+  ])('shows the beginning of a long value, and how long it is', (speed, shown) => {
+    expect(() => parseDto(SpeechDto, { model: 'm', voice: 'v', input: 'x', speed })).toThrow(shown);
+  });
+
   it('leaves what was sent as it is: a field is looked at, not copied', () => {
     const messages = Array.from({ length: 200_000 }, () => ({}));
     expect(parseDto(ChatCompletionDto, { model: 'm', messages }).messages).toBe(messages);

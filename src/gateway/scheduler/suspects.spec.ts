@@ -1,3 +1,4 @@
+import { Readable } from 'node:stream';
 import { describe, expect, it } from '@jest/globals';
 import { aRegistry, LEASE, opened } from '../../../test/support/records.js';
 import { DomainError } from '../../core/errors/domain-error.js';
@@ -5,14 +6,14 @@ import { PriorityQueue } from '../../core/queue/priority-queue.js';
 import { WorkerLostError } from '../../core/request/worker-lost.js';
 import { settingsFrom } from '../../platform/config/settings.js';
 import { DispatchEventBus } from '../../platform/events/events.module.js';
-import { type EmbedTask } from '../../worker-client/worker-task.js';
+import { type TranscribeTask, type WorkerTask } from '../../worker-client/worker-task.js';
 import { Suspects } from './suspects.js';
 
 const CRASHED = {
   status: 'failed',
   error: new DomainError('worker_crashed', 'it ended its worker twice'),
 } as const;
-const TASK: EmbedTask = { kind: 'embed', body: Buffer.from('deadly'), inputs: 1 };
+const TASK = { kind: 'embed', body: Buffer.from('deadly'), inputs: 1 } as const;
 
 function harness(suspectMs = 1000) {
   const bus = new DispatchEventBus();
@@ -31,7 +32,7 @@ function harness(suspectMs = 1000) {
     queue.enqueue(record.request);
     return record;
   };
-  const crash = (payload?: EmbedTask) => {
+  const crash = (payload?: WorkerTask) => {
     const record = opened(registry, 'poison', { tenant: 'a' }, payload);
     registry.leased(record, LEASE, false);
     registry.requeued(record, 'worker_lost', () => undefined);
@@ -80,5 +81,19 @@ describe('Suspects', () => {
     expect(() => suspects.demandHarmless('m', harmless)).not.toThrow();
     clock.ms = 600_000;
     expect(() => suspects.demandHarmless('m', TASK)).not.toThrow();
+  });
+
+  it('refuses audio whose bytes are the same, in whatever pieces, and none that it did not read', async () => {
+    const { suspects, crash } = harness();
+    const audioOf = (...texts: string[]) =>
+      ({ chunks: () => Readable.from(texts.map(text => Buffer.from(text))) }) as never;
+    const harmless = (audio: TranscribeTask['audio']) => suspects.demandHarmlessAudio('m', audio);
+    const deadly = audioOf('dead', 'ly');
+    await harmless(deadly);
+    crash({ kind: 'transcribe', audio: deadly } as unknown as TranscribeTask);
+    await new Promise(setImmediate);
+    await expect(harmless(audioOf('deadly'))).rejects.toThrow('twice within the last 10 minutes');
+    await harmless(audioOf('dead'));
+    await harmless({ url: 'https://example.org/deadly.wav' });
   });
 });
