@@ -216,7 +216,8 @@ module.exports = {
     },
     {
       name: 'scripts-ask-main-scripts',
-      from: { path: '^scripts/' },
+      comment: 'The manual is made of the sources; other scripts run what is built.',
+      from: { path: '^scripts/', pathNot: '^scripts/docs/' },
       to: { path: '^src/cli/' },
     },
     {

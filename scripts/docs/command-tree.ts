@@ -1,5 +1,5 @@
 import { type Command, type Help, type Option } from 'commander';
-import { manualSources } from '../../src/main.scripts.js';
+import { program } from '../../src/cli/program.js';
 import { ENGINE_CHECKS } from '../../src/worker/engine-factory.js';
 
 const WIDTH = 120;
@@ -12,8 +12,6 @@ const EXPLAINED: Readonly<Record<string, RegExp>> = {
   '--tenant': /^whose, where several tenants have a request of that id$/,
   '--timings': /^report the time per phase on stderr$/,
 };
-
-const { program } = await manualSources();
 
 /** The whole command line. */
 export const COMMAND_LINE = program(() => Promise.resolve(ENGINE_CHECKS));

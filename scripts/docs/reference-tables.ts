@@ -1,7 +1,15 @@
 import { KEYWORDS } from '@switchyard/json-schema-gbnf/schema-keywords.js';
+import {
+  Catalogue,
+  type CatalogueEntry,
+  devicesOf,
+  knownBytes,
+} from '../../src/cli/models/catalogue/catalogue.js';
+import { exitRows } from '../../src/cli/program.js';
+import { byteText } from '../../src/cli/shared/terminal.js';
 import { ENDPOINTS } from '../../src/contracts/endpoints.js';
 import { ERROR_REGISTRY } from '../../src/contracts/errors/error-registry.js';
-import { ENGINE_TABLE, manualSources } from '../../src/main.scripts.js';
+import { ENGINE_TABLE } from '../../src/main.scripts.js';
 import { DEVICE_FIELDS } from '../../src/platform/config/device-fields.js';
 import { MODEL_FIELDS } from '../../src/platform/config/model-fields.js';
 import {
@@ -16,9 +24,6 @@ import { OPEN_RESPONSES_CASES, OPEN_RESPONSES_OTHERS } from '../../test/support/
 import { COMMAND_LINE, leafCommands, manualHelpOf } from './command-tree.js';
 import { fieldLists } from './field-lists.js';
 import { code, list, table } from './markdown.js';
-
-const { byteText, Catalogue, devicesOf, exitRows, knownBytes } = await manualSources();
-type CatalogueEntry = ReturnType<typeof Catalogue.load>['entries'][number];
 
 type Tables = Readonly<Record<string, () => string>>;
 

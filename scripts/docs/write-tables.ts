@@ -1,11 +1,10 @@
 import { readFileSync, writeFileSync } from 'node:fs';
-import { manualSources } from '../../src/main.scripts.js';
+import { FILE_SCHEMAS } from '../../src/cli/operate/file-schemas.js';
+import { settingsFile } from '../../src/cli/operate/settings-file.js';
 import { BASIC_SETTINGS } from '../../src/platform/config/settings.js';
 import { benchPlots } from './bench-plots.js';
 import { LAYERS_PICTURE, layersSvg } from './layers.js';
 import { REFERENCE_TABLES, withTables } from './reference-tables.js';
-
-const { FILE_SCHEMAS, settingsFile } = await manualSources();
 
 /**
  * Brings the tables of the documentation, the settings file and the schemas of the configuration up to date

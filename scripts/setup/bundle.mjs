@@ -231,12 +231,17 @@ function licences(inputs) {
   const folders = inputs.flatMap(
     path => /^node_modules\/(?:.*node_modules\/)?(?:@[^/]+\/)?[^/]+/.exec(path) ?? [],
   );
-  return [...new Set(folders)].sort().map(licence).join('\n\n');
+  const packages = new Map();
+  for (const folder of [...new Set(folders)].sort()) {
+    const { title, text } = licence(folder);
+    packages.set(text, [...(packages.get(text) ?? []), title]);
+  }
+  return [...packages].map(([text, titles]) => `${titles.join('\n')}\n\n${text}`).join('\n\n');
 }
 
 function licence(folder) {
   const { name, version, license } = JSON.parse(readFileSync(inRoot(folder, 'package.json')));
   const files = readdirSync(inRoot(folder)).filter(file => /^(licen[cs]e|notice)/i.test(file));
   const texts = files.map(file => readFileSync(inRoot(folder, file), 'utf8').trim());
-  return [`${name} ${version}, ${license}`, ...texts].join('\n\n');
+  return { title: `${name} ${version}, ${license}`, text: texts.join('\n\n') };
 }
