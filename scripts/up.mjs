@@ -215,7 +215,11 @@ async function fetchModels(models, base, { cwd, env }, stopping) {
   );
   // No terminal: its progress is lines between those of the gateway's log.
   child.stderr.pipe(process.stderr);
-  stopping.addEventListener('abort', () => child.kill());
+  stopping.addEventListener('abort', () => {
+    // Who stops knows that what is fetched is broken off: the next start goes on.
+    child.stderr.unpipe(process.stderr).resume();
+    child.kill();
+  });
   await once(child, 'exit');
 }
 

@@ -37,9 +37,9 @@ const KEEP_ALIVE_MS = 72_000;
  */
 const PROBE_AFTER_MS = 30_000;
 
-/** What Jina, Cohere, vLLM and llama.cpp call the route. */
 /** A model whose name has a slash, as hubs name theirs. */
 const NESTED_MODEL = /^(\/v1\/models\/[^/?]+)\/([^/?]+)(?=\/?(?:\?|$))/;
+/** What Jina, Cohere, vLLM and llama.cpp call the route. */
 const OTHER_RERANK = /^\/(?:rerank|(?:v1\/)?reranking|v2\/rerank)(?=[/?]|$)/;
 
 /**
