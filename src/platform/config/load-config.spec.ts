@@ -258,12 +258,13 @@ describe('loadConfig', () => {
     const rejected = { path: 'queue.driver', value: 'redis', message };
     expect(problems(shared)).toEqual([{ ...rejected, origin: 'QUEUE_DRIVER' }]);
     const file = join(directory, 'config', 'models.yaml');
-    const settings = settingsFrom({ 'queue.driver': 'redis', 'workers.models_file': file });
+    const own = { 'data.dir': join(directory, 'data'), 'workers.models_file': file };
+    const settings = settingsFrom({ ...own, 'queue.driver': 'redis' });
     expect(() => readModels(settings)).toThrow(message);
     write('models.yaml', MODELS);
     expect(readModels(settings).map(({ id }) => id)).toEqual(['m']);
     write('models.yaml', MODELS.replace('stt', 'video'));
-    expect(() => readModels(settingsFrom({ 'workers.models_file': file }))).toThrow('kind');
+    expect(() => readModels(settingsFrom(own))).toThrow('kind');
   });
 
   it.each([
