@@ -7,23 +7,33 @@ import { place } from './router';
 import { Side } from './side';
 import { SignIn } from './sign-in';
 import { ConfirmDialog, Notices } from './ui/actions';
-import { lazy } from './ui/lazy';
 import { Page } from './ui/parts';
 import { Blank, Skeleton } from './ui/states';
 import { VIEWS, visibleViews } from './views';
+import { BatchPage } from './views/batches/batch';
+import { Batches } from './views/batches/batches';
+import { Health } from './views/health';
+import { Models } from './views/models';
+import { Now } from './views/now/now';
+import { Playground } from './views/playground/playground';
+import { RequestPage } from './views/requests/request';
+import { Requests } from './views/requests/requests';
+import { Settings } from './views/settings';
+import { Tenants } from './views/tenants/tenants';
+import { Workers } from './views/workers';
 
 const PAGES: Readonly<Record<string, ComponentType>> = {
-  now: lazy(() => import('./views/now/now')),
-  requests: lazy(() => import('./views/requests/requests')),
-  request: lazy(() => import('./views/requests/request')),
-  models: lazy(() => import('./views/models')),
-  workers: lazy(() => import('./views/workers')),
-  batches: lazy(() => import('./views/batches/batches')),
-  batch: lazy(() => import('./views/batches/batch')),
-  playground: lazy(() => import('./views/playground/playground')),
-  tenants: lazy(() => import('./views/tenants/tenants')),
-  settings: lazy(() => import('./views/settings')),
-  health: lazy(() => import('./views/health')),
+  now: Now,
+  requests: Requests,
+  request: RequestPage,
+  models: Models,
+  workers: Workers,
+  batches: Batches,
+  batch: BatchPage,
+  playground: Playground,
+  tenants: Tenants,
+  settings: Settings,
+  health: Health,
 };
 
 /** A view with an id is the page of one thing. */

@@ -50,7 +50,7 @@ const dependenciesOf = async (signal: AbortSignal): Promise<Dependency[]> => {
   }));
 };
 
-export default function Health() {
+export function Health() {
   const dependencies = useResource(dependenciesOf, 'dependencies', 3000);
   const workers = useGet('/admin/v1/workers', { everyMs: 3000 });
   return (

@@ -23,7 +23,7 @@ interface Model {
 
 const NOTHING = { data: [] };
 
-export default function Models() {
+export function Models() {
   const list = useResource(
     async signal => {
       const [listed, runs] = await Promise.all([

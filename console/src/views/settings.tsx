@@ -22,7 +22,7 @@ function shown(name: string, value: Setting['value']): string {
 const isChanged = ({ secret, set, value, default: usual }: Setting): boolean =>
   secret ? set : value !== usual;
 
-export default function Settings() {
+export function Settings() {
   const list = useGet('/admin/v1/settings');
   const search = useSignal('');
   const changedOnly = useSignal(false);

@@ -10,7 +10,7 @@ import { Blank, Loaded } from '../ui/states';
 
 type Worker = Answer<'/admin/v1/workers'>['data'][number];
 
-export default function Workers() {
+export function Workers() {
   const list = useGet('/admin/v1/workers', { everyMs: 1500 });
   const logOf = useSignal<Worker | undefined>(undefined);
   const none = (

@@ -15,7 +15,7 @@ import { Blank, Loaded } from '../../ui/states';
 import { type Batch, isLive, Progress } from './batches';
 
 /** One batch: how far it is, what failed, and its results. */
-export default function BatchPage() {
+export function BatchPage() {
   const { id = '' } = place.value;
   const live = useSignal<LiveBatch | undefined>(undefined);
   const found = useResource(

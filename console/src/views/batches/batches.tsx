@@ -14,7 +14,7 @@ export type Batch = Answer<'/v1/batches/{id}'>;
 export const isLive = ({ status }: Batch): boolean =>
   ['validating', 'in_progress', 'finalizing', 'cancelling'].includes(status);
 
-export default function Batches() {
+export function Batches() {
   const list = useGet('/v1/batches', { query: { limit: 100 }, everyMs: 2000 });
   const submitting = useSignal(false);
   const open = (

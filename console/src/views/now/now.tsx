@@ -12,7 +12,7 @@ import { Flow } from './flow';
 import { LastHour } from './last-hour';
 
 /** What the server is doing. */
-export default function Now() {
+export function Now() {
   const everyMs = isAdmin.value ? 2000 : 0;
   const depths = useGet('/admin/v1/queue', { everyMs });
   const waiting = useGet('/admin/v1/requests', {

@@ -17,7 +17,7 @@ const MODES = [
 ] as const;
 
 /** Every kind of request by hand, and how a program sends the same. */
-export default function Playground() {
+export function Playground() {
   const models = useGet('/v1/models');
   const { view, query } = place.value;
   const wanted = view === 'realtime' ? 'live' : (query.get('mode') ?? '');

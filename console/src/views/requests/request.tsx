@@ -17,7 +17,7 @@ import { type Found, Waterfall } from './waterfall';
 const NEW_TAB = { target: '_blank', rel: 'noreferrer' };
 
 /** One request: where it is, why it waits, and where its time went. */
-export default function RequestPage() {
+export function RequestPage() {
   const { id = '', query } = place.value;
   const tenant = query.get('tenant') ?? '';
   const live = useSignal<LiveRequest | undefined>(undefined);

@@ -20,7 +20,7 @@ export type Choice = Readonly<Record<Field, string>>;
 const choiceOf = (query: URLSearchParams): Choice =>
   Object.fromEntries(FIELDS.map(field => [field, query.get(field) ?? ''])) as Choice;
 
-export default function Requests() {
+export function Requests() {
   const choice = choiceOf(place.value.query);
   const key = JSON.stringify(choice);
   const set = (changes: Partial<Choice>) =>

@@ -35,7 +35,7 @@ const ORDERS = [
   ['name', 'By name'],
 ] as const;
 
-export default function Tenants() {
+export function Tenants() {
   const list = useGet('/admin/v1/tenants', { everyMs: 10_000 });
   const order = useSignal('requests');
   const text = useSignal('');
