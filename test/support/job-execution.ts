@@ -22,7 +22,9 @@ export interface ExecutionGiven {
   /** Lines per model. */
   readonly lines?: Record<string, number>;
   readonly models?: readonly ModelSpec[];
-  readonly answer?: (line: number) => Promise<object> | object;
+  /** Of lines in flight when the batch stops (default 0). */
+  readonly graceMs?: number;
+  readonly answer?: (line: number, signal: AbortSignal) => Promise<object> | object;
 }
 
 interface Attempt {
@@ -38,7 +40,7 @@ export const openLogs: ResultLog[] = [];
 
 /** A claimed batch and the service that sends its lines, as the test answers them. */
 export async function jobExecution(given: ExecutionGiven = {}) {
-  const { lines: perModel = { m: 2 }, answer = () => GOOD } = given;
+  const { lines: perModel = { m: 2 }, answer = () => GOOD, graceMs = 0 } = given;
   const folder = new JobFolder(temporaryFolder(), 'batch_1');
   const intervals: (() => void)[] = [];
   jest.spyOn(globalThis, 'setInterval').mockImplementation(((run: () => void) => {
@@ -53,13 +55,13 @@ export async function jobExecution(given: ExecutionGiven = {}) {
     const aborted = new Promise((_, reject) =>
       signal.addEventListener('abort', () => reject(new Error('aborted'))),
     );
-    return Promise.race([answer(ticket.index), aborted]);
+    return Promise.race([answer(ticket.index, signal), aborted]);
   };
   const service = new ExecuteService(
     dispatcher,
     new TargetResolver({ kind: 'per_model', targets: new Map() }, { concurrencyPerModel: 10 }),
     { attempt } as unknown as LineSender,
-    new LineGrace(0, 0),
+    new LineGrace(graceMs, graceMs),
     {
       restore: () => Promise.resolve(void events.push('restored')),
       start: () => ({ [Symbol.asyncDispose]: () => Promise.resolve(void events.push('copied')) }),

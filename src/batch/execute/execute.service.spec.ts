@@ -1,5 +1,4 @@
-import { rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { rm } from 'node:fs/promises';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
@@ -9,19 +8,9 @@ import {
   jobExecution,
   openLogs,
 } from '../../../test/support/job-execution.js';
-import { temporaryFolder } from '../../../test/support/temporary-folder.js';
-import { encodePlan, Plan } from '../../core/jobs/plan-entry.js';
-import { ModelList } from '../../platform/config/config.module.js';
+import { until } from '../../../test/support/waiting.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { settingsFrom } from '../../platform/config/settings.js';
-import { type ClaimedJob } from '../job/claimed-job.js';
-import { ResultLog } from '../job/result-log.js';
-import { JobStop, LineGrace } from '../lease/job-stop.js';
-import { ExecuteService } from './execute.service.js';
-import { LineDispatcher } from './line-dispatcher.js';
-import { type LineSender } from './line-sender.js';
-import { type LogShipping } from './log-shipping.js';
-import { TargetResolver } from './target-resolver.js';
+import { type JobStop } from '../lease/job-stop.js';
 
 Logger.overrideLogger(false);
 
@@ -32,36 +21,24 @@ afterEach(async () => {
 
 type Reason = Parameters<JobStop['request']>[0];
 
+const AGAIN = { kind: 'again', tried: { failed: 1, busy: 0 }, afterMs: 0 };
+
 /** A batch of one line, which is in flight until it is aborted or `answer` is called. */
 async function inFlight(graceMs: number) {
-  const input = join(temporaryFolder(), 'input.jsonl');
-  await writeFile(input, '{}\n');
   const sent = Promise.withResolvers<AbortSignal>();
-  const answered = Promise.withResolvers<never>();
-  const attempt = ({ signal }: { signal: AbortSignal }) => {
-    signal.addEventListener('abort', () => answered.reject(new Error('aborted')));
-    sent.resolve(signal);
-    return answered.promise;
+  const answered = Promise.withResolvers<object>();
+  const its = await jobExecution({
+    ...{ graceMs, lines: { m: 1 } },
+    answer: (_, signal) => {
+      sent.resolve(signal);
+      return answered.promise;
+    },
+  });
+  const ended = its.run();
+  return {
+    ...{ stop: its.stop, ended, signal: await sent.promise },
+    answer: () => answered.resolve(AGAIN),
   };
-  const limits = { concurrencyPerModel: 10 };
-  const service = new ExecuteService(
-    new LineDispatcher(settingsFrom({ 'batch.concurrency': 10 })),
-    new TargetResolver({ kind: 'per_model', targets: new Map() }, limits),
-    { attempt } as unknown as LineSender,
-    new LineGrace(graceMs, graceMs),
-    { start: () => ({ [Symbol.asyncDispose]: () => Promise.resolve() }) } as unknown as LogShipping,
-    new ModelList([]),
-  );
-  const stop = new JobStop();
-  const job = { id: 'batch_1', tenant: 't', status: 'in_progress', createdAtMs: Date.now() };
-  const lease = { job: { ...job, expiresAtMs: Date.now() + 60_000 }, epoch: 1, isLost: false };
-  const work = { lease, folder: { input }, stop } as unknown as ClaimedJob;
-  const plan = new Plan(encodePlan([{ offset: 0, length: 2, prefixHash: 0 }]));
-  const lines = { total: 1, models: [{ model: 'm', first: 0, plan }], firstRejected: 1 };
-  const log = await ResultLog.open(temporaryFolder(), 1, 1);
-  const ended = service.run(work, lines, log);
-  const answer = () => answered.resolve({ kind: 'again', tried: {}, afterMs: 0 } as never);
-  return { stop, signal: await sent.promise, ended, answer };
 }
 
 describe('lines in flight of a batch that stops', () => {
@@ -97,10 +74,6 @@ describe('lines in flight of a batch that stops', () => {
   });
 });
 
-const until = async (isTrue: () => boolean) => {
-  while (!isTrue()) await turn();
-};
-
 describe('the lines of a batch', () => {
   it('are sent until all have results; nothing of the work goes on then', async () => {
     const its = await jobExecution({ lines: { a: 2, b: 2 } });
@@ -118,10 +91,9 @@ describe('the lines of a batch', () => {
 
   it('are sent again where an attempt says so, and the batch waits for that', async () => {
     let attempts = 0;
-    const again = { kind: 'again', tried: { failed: 1, busy: 0 }, afterMs: 0 };
     const its = await jobExecution({
       lines: { m: 1 },
-      answer: () => (++attempts < 3 ? again : GOOD),
+      answer: () => (++attempts < 3 ? AGAIN : GOOD),
     });
     expect(await its.run()).toBeUndefined();
     expect(its.sent).toEqual(['m 0', 'm 0', 'm 0']);
@@ -182,13 +154,12 @@ describe('the lines of a batch', () => {
   });
 
   it('are not put back once the batch stops, and no more are sent', async () => {
-    const again = { kind: 'again', tried: { failed: 1, busy: 0 }, afterMs: 0 };
     const its = await jobExecution({
       lines: { m: 12 },
       answer: async () => {
         await turn();
         its.stop.request('preempted');
-        return again;
+        return AGAIN;
       },
     });
     expect(await its.run()).toBe('preempted');

@@ -14,75 +14,49 @@ import { type TargetResolver } from './target-resolver.js';
 
 Logger.overrideLogger(false);
 
+const transport = (cause: 'refused' | 'lost' | 'timeout') =>
+  ({ kind: 'transport', cause, message: 'no answer' }) as const;
+const TOO_LARGE = { kind: 'too_large', message: 'much' } as const;
+
 describe('verdictOn', () => {
-  const context = {
-    tried: { failed: 0, busy: 0 },
-    limits: { attempts: 2, initialMs: 10, maxMs: 100 },
-    nowMs: 0,
-    deadlineMs: 1000,
-    answers: 0,
-    isProbe: false,
-  };
-  const answer = (status: number) =>
-    ({
-      kind: 'answer',
-      status,
-      contentType: '',
-      body: Buffer.alloc(0),
-      requestId: '',
-    }) as const;
+  const verdict = (answer: object, changes: object = {}) =>
+    verdictOn(answer as Answer, {
+      tried: { failed: 0, busy: 0 },
+      limits: { attempts: 2, initialMs: 10, maxMs: 100 },
+      ...{ nowMs: 0, deadlineMs: 1000, answers: 0, isProbe: false, ...changes },
+    });
+  const answer = (status: number) => ({ kind: 'answer', status });
+  const lost = transport('lost');
 
   it('settles good answers, final ones, time-outs and answers that are too large', () => {
-    for (const status of [200, 400, 404, 422])
-      expect(verdictOn(answer(status), context)).toBeUndefined();
-    expect(
-      verdictOn({ kind: 'transport', cause: 'timeout', message: '' }, context),
-    ).toBeUndefined();
-    expect(verdictOn({ kind: 'too_large', message: '' }, context)).toBeUndefined();
+    for (const settled of [...[200, 400, 404, 422].map(answer), transport('timeout'), TOO_LARGE])
+      expect(verdict(settled)).toBeUndefined();
   });
 
   it('lets failed and busy attempts count apart', () => {
-    expect(verdictOn(answer(500), context)).toMatchObject({
-      kind: 'again',
-      tried: { failed: 1, busy: 0 },
-    });
-    expect(verdictOn(answer(429), context)).toMatchObject({
-      kind: 'again',
-      tried: { failed: 0, busy: 1 },
-    });
-    expect(verdictOn(answer(500), { ...context, tried: { failed: 1, busy: 0 } })).toBeUndefined();
-    expect(verdictOn(answer(503), { ...context, tried: { failed: 1, busy: 1 } })?.kind).toBe(
-      'again',
-    );
+    expect(verdict(answer(500))).toMatchObject({ kind: 'again', tried: { failed: 1, busy: 0 } });
+    expect(verdict(answer(429))).toMatchObject({ kind: 'again', tried: { failed: 0, busy: 1 } });
+    expect(verdict(answer(500), { tried: { failed: 1, busy: 0 } })).toBeUndefined();
+    expect(verdict(answer(503), { tried: { failed: 1, busy: 1 } })?.kind).toBe('again');
   });
 
   it('counts a broken connection as a failure only when the target was up: a probe, or other answers since', () => {
-    const lost = { kind: 'transport', cause: 'lost', message: '' } as const;
-    const first = verdictOn(lost, { ...context, answers: 7 });
-    expect(first).toEqual({ kind: 'again', tried: { failed: 0, busy: 0, lostAt: 7 }, afterMs: 0 });
     const tried = { failed: 0, busy: 0, lostAt: 7 };
-    expect(verdictOn(lost, { ...context, tried, answers: 7 })).toMatchObject({
-      tried: { failed: 0 },
-    });
-    expect(verdictOn(lost, { ...context, tried, answers: 8 })).toMatchObject({
-      tried: { failed: 1, lostAt: 8 },
-    });
-    expect(verdictOn(lost, { ...context, tried, answers: 7, isProbe: true })).toMatchObject({
-      tried: { failed: 1 },
-    });
-    expect(
-      verdictOn(lost, { ...context, tried: { ...tried, failed: 1 }, answers: 8 }),
-    ).toBeUndefined();
+    expect(verdict(lost, { answers: 7 })).toEqual({ kind: 'again', tried, afterMs: 0 });
+    expect(verdict(lost, { tried, answers: 7 })).toMatchObject({ tried });
+    expect(verdict(lost, { tried, answers: 8 })).toMatchObject({ tried: { failed: 1, lostAt: 8 } });
+    const probed = verdict(lost, { tried, answers: 7, isProbe: true });
+    expect(probed).toMatchObject({ tried: { failed: 1 } });
+    expect(verdict(lost, { tried: { ...tried, failed: 1 }, answers: 8 })).toBeUndefined();
   });
 
   it('never takes a refused connection as the fault of the line', () => {
-    const refused = { kind: 'transport', cause: 'refused', message: '' } as const;
-    const again = { kind: 'again', tried: context.tried, afterMs: 0 };
-    expect(verdictOn(refused, { ...context, isProbe: true })).toEqual(again);
+    const again = { kind: 'again', tried: { failed: 0, busy: 0 }, afterMs: 0 };
+    expect(verdict(transport('refused'), { isProbe: true })).toEqual(again);
   });
 
   it('settles when the deadline comes before the next attempt', () => {
-    expect(verdictOn({ ...answer(429), retryAfterMs: 5000 }, context)).toBeUndefined();
+    expect(verdict({ ...answer(429), retryAfterMs: 5000 })).toBeUndefined();
   });
 });
 
@@ -95,8 +69,6 @@ describe('an attempt at a line', () => {
   });
   const status = (code: number, more: object = {}) =>
     ({ ...good({}), status: code, ...more }) as Answer;
-  const lost = (cause: 'refused' | 'lost' | 'timeout') =>
-    ({ kind: 'transport', cause, message: 'no answer' }) as const;
 
   interface Case {
     readonly job?: Partial<BatchJob>;
@@ -106,6 +78,8 @@ describe('an attempt at a line', () => {
     /** Another address of the target may answer. */
     readonly isReachable?: boolean;
     readonly gate?: TargetGate;
+    /** Stores the audio of an answer. */
+    readonly save?: () => Promise<object>;
   }
 
   /** Sends one line of the model `m`, and says what came of it. */
@@ -129,7 +103,7 @@ describe('an attempt at a line', () => {
       {
         targetOf: () => ((given.hasTarget ?? true) ? target : undefined),
       } as unknown as TargetResolver,
-      { save: () => Promise.resolve({ id: 'file-9' }) } as unknown as ResultFiles,
+      { save: given.save ?? (() => Promise.resolve({ id: 'file-9' })) } as unknown as ResultFiles,
       {
         attempted: (model: string, seconds: number) =>
           events.push(`attempted ${model} ${seconds >= 0 && seconds * 1000 < performance.now()}`),
@@ -175,8 +149,8 @@ describe('an attempt at a line', () => {
   it.each([
     [status(500), 'retried m 500', 1, 0],
     [status(429), 'retried m 429', 0, 1],
-    [lost('refused'), 'retried m refused', 0, 0],
-    [lost('lost'), 'retried m lost', 0, 0],
+    [transport('refused'), 'retried m refused', 0, 0],
+    [transport('lost'), 'retried m lost', 0, 0],
   ])('puts the line back for %j', async (answer, event, failed, busy) => {
     const { outcome, events } = await attempt(answer);
     expect(outcome).toMatchObject({ kind: 'again', tried: { failed, busy } });
@@ -185,8 +159,8 @@ describe('an attempt at a line', () => {
 
   it.each([
     [status(400), 'settled m false undefined', '"status_code":400'],
-    [lost('timeout'), 'settled m false undefined', 'request_timeout'],
-    [{ kind: 'too_large', message: 'much' } as const, 'settled m false undefined', 'too_large'],
+    [transport('timeout'), 'settled m false undefined', 'request_timeout'],
+    [TOO_LARGE, 'settled m false undefined', 'too_large'],
   ])('settles the line as an error for %j', async (answer, event, text) => {
     const found = await attempt(answer);
     expect([found.outcome.kind, found.events[1]]).toEqual(['E', event]);
@@ -196,7 +170,7 @@ describe('an attempt at a line', () => {
   it('counts a line that breaks its connection as a probe as failed', async () => {
     const gate = new TargetGate(10, { firstMs: 1, longestMs: 1 });
     gate.failed(0);
-    const { outcome } = await attempt(lost('lost'), { gate });
+    const { outcome } = await attempt(transport('lost'), { gate });
     expect(outcome).toMatchObject({ kind: 'again', tried: { failed: 1, lostAt: 0 } });
   });
 
@@ -242,9 +216,10 @@ describe('an attempt at a line', () => {
   });
 
   it('passes on the error of a disk', async () => {
-    const answer = good();
-    const broken = attempt(answer, { body: '{' });
-    await expect(broken).rejects.toThrow();
+    const disk = new Error('disk');
+    const job = { endpoint: '/v1/audio/speech' } as const;
+    const failing = attempt(good('RIFF', 'audio/wav'), { job, save: () => Promise.reject(disk) });
+    await expect(failing).rejects.toBe(disk);
   });
 
   describe('tells the gate of the model', () => {
@@ -260,11 +235,11 @@ describe('an attempt at a line', () => {
       ],
       ['failing', status(500), { slots: 5, answers: 1, isClosed: false }],
       ['wrong', status(499), { slots: 10, answers: 1, isClosed: false }],
-      ['too late', lost('timeout'), { slots: 5, answers: 0, isClosed: false }],
-      ['too large', { kind: 'too_large', message: '' }, { slots: 10, answers: 1, isClosed: false }],
+      ['too late', transport('timeout'), { slots: 5, answers: 0, isClosed: false }],
+      ['too large', TOO_LARGE, { slots: 10, answers: 1, isClosed: false }],
       ['unavailable', status(503), { slots: 5, answers: 0, isClosed: true }],
-      ['not reached', lost('refused'), { slots: 10, answers: 0, isClosed: true }],
-      ['lost', lost('lost'), { slots: 10, answers: 0, isClosed: true }],
+      ['not reached', transport('refused'), { slots: 10, answers: 0, isClosed: true }],
+      ['lost', transport('lost'), { slots: 10, answers: 0, isClosed: true }],
     ])('an answer that is %s', async (_, answer, expected) => {
       const { gate } = await attempt(answer);
       const { slots, answers } = gate;
@@ -272,7 +247,7 @@ describe('an attempt at a line', () => {
     });
 
     it('nothing of an address that is away while another is not', async () => {
-      const { gate } = await attempt(lost('refused'), { isReachable: true });
+      const { gate } = await attempt(transport('refused'), { isReachable: true });
       expect([gate.isAway, gate.slots]).toEqual([false, 10]);
     });
 

@@ -6,6 +6,9 @@ import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals
 import { type Answer, OpenReplies } from './line-reply.js';
 import { LineTarget } from './line-target.js';
 
+type Spec = Partial<LineTarget['spec']>;
+type Owner = Parameters<LineTarget['exchange']>[0]['owner'];
+
 describe('LineTarget', () => {
   let server: Server;
   const targets: LineTarget[] = [];
@@ -28,7 +31,7 @@ describe('LineTarget', () => {
 
   const url = () => `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 
-  function open(requestTimeoutMs = 60_000, more: Partial<LineTarget['spec']> = {}): LineTarget {
+  function open(requestTimeoutMs = 60_000, more: Spec = {}): LineTarget {
     const spec = {
       urls: [url()],
       requestTimeoutMs,
@@ -46,7 +49,7 @@ describe('LineTarget', () => {
     target: LineTarget,
     requestId: string,
     signal = new AbortController().signal,
-    owner: Parameters<LineTarget['exchange']>[0]['owner'] = { tenant: 't' },
+    owner: Owner = { tenant: 't' },
   ): Promise<Answer> =>
     target.exchange({
       path: '/v1/chat/completions',
@@ -62,6 +65,24 @@ describe('LineTarget', () => {
     while (!ids.every(id => held.has(id))) await once(server, 'request');
   }
 
+  /** Sends a line that is answered as `respond` does. */
+  async function exchanged(
+    target: LineTarget,
+    id: string,
+    respond: (response: ServerResponse) => unknown = response => response.end('{}'),
+    owner?: Owner,
+  ) {
+    const sent = send(target, id, undefined, owner);
+    await untilHeld(id);
+    const response = held.get(id)!;
+    respond(response);
+    return { answer: await sent, headers: response.req.headers, path: response.req.url! };
+  }
+
+  /** The headers and the path that one line arrives with. */
+  const arrived = (more: Spec, owner: object = {}) =>
+    exchanged(open(60_000, more), 'a', undefined, { tenant: 't', ...owner });
+
   it.each([
     { ends: 60_000, said: 60_000 },
     // By a clock that is ahead of this one.
@@ -69,14 +90,10 @@ describe('LineTarget', () => {
   ])(
     'says in how many ms the window of its job ends, 7 days at most: $ends',
     async ({ ends, said }) => {
-      const owner = { tenant: 't', expiresAtMs: Date.now() + ends };
-      const sent = send(open(), 'a', undefined, owner);
-      await untilHeld('a');
-      const left = Number(held.get('a')!.req.headers['x-switchyard-window-ms']);
+      const { headers } = await arrived({}, { expiresAtMs: Date.now() + ends });
+      const left = Number(headers['x-switchyard-window-ms']);
       expect(left).toBeGreaterThan(0);
       expect(left).toBeLessThanOrEqual(said);
-      held.get('a')!.end('{}');
-      await sent;
     },
   );
 
@@ -150,17 +167,11 @@ describe('LineTarget', () => {
 
   it('distinguishes what is too large, what broke and what cannot be reached', async () => {
     const target = open();
-    const large = send(target, 'large');
-    await untilHeld('large');
-    held.get('large')!.end('x'.repeat(1001));
-    expect(await large).toEqual({
-      kind: 'too_large',
-      message: 'The answer has more than 1000 bytes.',
-    });
-    const broken = send(target, 'broken');
-    await untilHeld('broken');
-    held.get('broken')!.destroy();
-    expect(await broken).toMatchObject({ kind: 'transport', cause: 'lost' });
+    const large = await exchanged(target, 'large', response => response.end('x'.repeat(1001)));
+    const message = 'The answer has more than 1000 bytes.';
+    expect(large.answer).toEqual({ kind: 'too_large', message });
+    const broken = await exchanged(target, 'broken', response => response.destroy());
+    expect(broken.answer).toMatchObject({ kind: 'transport', cause: 'lost' });
     const unconnected = open();
     server.closeAllConnections();
     await new Promise(closed => server.close(closed));
@@ -169,17 +180,6 @@ describe('LineTarget', () => {
       cause: 'refused',
     });
   });
-
-  /** The headers and the path that one line arrives with. */
-  async function arrived(more: Partial<LineTarget['spec']>, owner: object = {}) {
-    const sent = send(open(60_000, more), 'a', undefined, { tenant: 't', ...owner });
-    await untilHeld('a');
-    const response = held.get('a')!;
-    const { headers, url: path } = response.req;
-    response.end('{}');
-    await sent;
-    return { headers, path };
-  }
 
   const TRACE = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01';
 
@@ -196,7 +196,7 @@ describe('LineTarget', () => {
     ]);
   });
 
-  it.each<[string, Partial<LineTarget['spec']>, object, string[]]>([
+  it.each<[string, Spec, object, string[]]>([
     ['without a window or a trace', {}, {}, []],
     ['past its window', {}, { expiresAtMs: 0 }, []],
     ['within its window', {}, { expiresAtMs: Infinity }, ['x-switchyard-window-ms']],
@@ -253,10 +253,8 @@ describe('LineTarget', () => {
   ])('answers %i; its token is one of ours: %s', async (status, isOurs, renewals, expected) => {
     const renewTokens = jest.fn();
     const target = open(60_000, isOurs ? { renewTokens } : {});
-    const sent = send(target, 'a');
-    await untilHeld('a');
-    held.get('a')!.writeHead(status).end();
-    expect(await sent).toMatchObject(expected);
+    const { answer } = await exchanged(target, 'a', response => response.writeHead(status).end());
+    expect(answer).toMatchObject(expected);
     expect(renewTokens).toHaveBeenCalledTimes(renewals);
   });
 
@@ -285,33 +283,29 @@ describe('LineTarget', () => {
     const retries = { attempts: 1, initialMs: 100, maxMs: 100 };
     const target = open(60_000, { retries, urls: ['a', 'b'].map(name => `${url()}/${name}`) });
     expect([target.isReachable(0), target.name]).toEqual([true, `${url()}/a,${url()}/b`]);
-    const exchanged = async (id: string, status: number, headers: Record<string, string> = {}) => {
-      const sent = send(target, id);
-      await untilHeld(id);
-      const response = held.get(id)!;
-      response.writeHead(status, headers).end('{}');
-      await sent;
-      return response.req.url!.at(1);
+    const placeOf = async (id: string, status: number, headers: Record<string, string> = {}) => {
+      const respond = (response: ServerResponse) => response.writeHead(status, headers).end('{}');
+      return (await exchanged(target, id, respond)).path.at(1);
     };
-    expect(await exchanged('1', 503)).toBe('a');
-    expect([await exchanged('2', 200), await exchanged('3', 200)]).toEqual(['b', 'b']);
+    expect(await placeOf('1', 503)).toBe('a');
+    expect([await placeOf('2', 200), await placeOf('3', 200)]).toEqual(['b', 'b']);
     now.mockReturnValue(1099);
-    expect(await exchanged('4', 200)).toBe('b');
+    expect(await placeOf('4', 200)).toBe('b');
     now.mockReturnValue(1100);
     const probe = send(target, 'probe');
     await untilHeld('probe');
     expect(held.get('probe')!.req.url!.at(1)).toBe('a');
-    expect(await exchanged('5', 200)).toBe('b');
+    expect(await placeOf('5', 200)).toBe('b');
     // A timeout of it says nothing; any answer brings it back.
     held.get('probe')!.writeHead(400).end('{}');
     await probe;
-    expect(await exchanged('6', 200)).toBe('a');
+    expect(await placeOf('6', 200)).toBe('a');
     // As long as it asked for.
-    expect(await exchanged('7', 503, { 'retry-after': '9' })).toBe('a');
-    expect(await exchanged('8', 503, { 'retry-after': '5' })).toBe('b');
+    expect(await placeOf('7', 503, { 'retry-after': '9' })).toBe('a');
+    expect(await placeOf('8', 503, { 'retry-after': '5' })).toBe('b');
     expect([6099, 6100].map(nowMs => target.isReachable(nowMs))).toEqual([false, true]);
     // While all are away, a line goes to the first.
-    expect(await exchanged('9', 200)).toBe('a');
+    expect(await placeOf('9', 200)).toBe('a');
     expect(target.isReachable(1100)).toBe(true);
   });
 
@@ -322,15 +316,11 @@ describe('LineTarget', () => {
     gone.close();
     await once(gone, 'close');
     const target = open(60_000, { urls: [`http://127.0.0.1:${port}`, url()] });
-    const sent = send(target, 'a');
-    await untilHeld('a');
-    held.get('a')!.end('{}');
-    expect(await sent).toMatchObject({ kind: 'answer', status: 200 });
-    const lost = send(target, 'b');
-    await untilHeld('b');
-    held.get('b')!.destroy();
+    const { answer } = await exchanged(target, 'a');
+    expect(answer).toMatchObject({ kind: 'answer', status: 200 });
+    const lost = await exchanged(target, 'b', response => response.destroy());
     // It was sent: another address might do its work a second time.
-    expect(await lost).toMatchObject({ kind: 'transport', cause: 'lost' });
+    expect(lost.answer).toMatchObject({ kind: 'transport', cause: 'lost' });
   });
 
   it('breaks its connections when it is closed', async () => {

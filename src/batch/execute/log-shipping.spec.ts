@@ -1,11 +1,12 @@
 import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import { useFakeTimers, useRealTimers } from '../../../test/support/fake-timers.js';
 import { temporaryFolder } from '../../../test/support/temporary-folder.js';
+import { until } from '../../../test/support/waiting.js';
 import { settingsFrom } from '../../platform/config/settings.js';
 import { FsBlobStore } from '../../platform/storage/fs-blob-store.js';
 import { type ClaimedJob } from '../job/claimed-job.js';
@@ -19,15 +20,8 @@ Logger.overrideLogger(false);
 
 const CHECKPOINT_MS = 1000;
 
-beforeEach(() => {
-  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
-  // Also the `setTimeout` that was imported from `node:timers/promises`.
-  syncBuiltinESMExports();
-});
-afterEach(() => {
-  jest.useRealTimers();
-  syncBuiltinESMExports();
-});
+beforeEach(useFakeTimers);
+afterEach(useRealTimers);
 
 function harness(driver = 's3') {
   const blobs = new FsBlobStore(temporaryFolder());
@@ -60,9 +54,8 @@ async function record(log: ResultLog, ...indices: number[]) {
 }
 const openLog = ({ lease, folder }: ClaimedJob) => ResultLog.open(folder.results, lease.epoch, 9);
 
-const until = async (isTrue: () => boolean | Promise<boolean>) => {
-  while (!(await isTrue())) await turn();
-};
+/** Of `until`: its own timer would be faked. */
+const NEXT_TURN = { everyMs: 0 };
 const tick = () => jest.advanceTimersByTimeAsync(CHECKPOINT_MS);
 
 describe('the result log of a batch with blobs in S3', () => {
@@ -74,7 +67,7 @@ describe('the result log of a batch with blobs in S3', () => {
     {
       await using _copy = shipping.start(first, log);
       await tick();
-      await until(() => counts.length === 1);
+      await until(() => counts.length === 1, NEXT_TURN);
       await tick();
       await record(log, 1, 2);
     }
@@ -147,11 +140,11 @@ describe('the result log of a batch with blobs in S3', () => {
     for (let ticks = 0; ticks < 3; ticks++) await tick();
     expect(write).toHaveBeenCalledTimes(1);
     gate.resolve();
-    await until(() => counts.length > 0);
+    await until(() => counts.length > 0, NEXT_TURN);
     expect(new Set(counts)).toEqual(new Set(['store retry']));
     const before = counts.length;
     await tick();
-    await until(() => counts.length > before);
+    await until(() => counts.length > before, NEXT_TURN);
     expect(counts.at(-1)).toBe('store success');
     expect(await keys()).toHaveLength(2);
     await copy[Symbol.asyncDispose]();

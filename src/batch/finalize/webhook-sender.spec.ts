@@ -1,10 +1,10 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { TargetServer, type TargetScript } from '../../../test/support/target-server.js';
 import { temporaryFolder } from '../../../test/support/temporary-folder.js';
+import { until } from '../../../test/support/waiting.js';
 import { type OutboxEntry } from '../../core/jobs/job.ports.js';
 import { settingsFrom } from '../../platform/config/settings.js';
 import { type WebhookOutbox } from '../../platform/database/webhook-outbox.js';
@@ -55,10 +55,6 @@ const entry = (url: string, attempts = 1): OutboxEntry => ({
   ...{ id: 'evt_1', jobId: 'batch_1', type: 'batch.completed', url, attempts },
   createdAtMs: NOW - 500,
 });
-
-const until = async (isTrue: () => boolean) => {
-  while (!isTrue()) await turn();
-};
 
 /** What becomes of one webhook. */
 async function sent(script: TargetScript, attempts = 1, host?: string) {

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
-import { syncBuiltinESMExports } from 'node:module';
 import { Readable } from 'node:stream';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { useFakeTimers, useRealTimers } from '../../../test/support/fake-timers.js';
 import { temporaryFolder } from '../../../test/support/temporary-folder.js';
-import { type BlobStore, type StoredFile } from '../../core/jobs/job.ports.js';
+import { type StoredFile } from '../../core/jobs/job.ports.js';
 import { timeOrderedId } from '../../platform/clock/time-ordered-id.js';
 import { settingsFrom } from '../../platform/config/settings.js';
 import { type FileStore } from '../../platform/database/file-store.js';
@@ -16,14 +16,10 @@ import { type ClaimedJob } from './claimed-job.js';
 import { type JobClaim, ResultFiles } from './result-files.js';
 import { ResultLog } from './result-log.js';
 
-beforeEach(() => {
-  jest.useFakeTimers();
-  // Also the `setTimeout` that was imported from `node:timers/promises`.
-  syncBuiltinESMExports();
-});
+beforeEach(useFakeTimers);
 afterEach(() => {
-  jest.useRealTimers();
-  syncBuiltinESMExports();
+  useRealTimers();
+  jest.restoreAllMocks();
 });
 
 it.each([
@@ -33,30 +29,13 @@ it.each([
 ])(
   'a file whose store fails %d times is written again, counted as %j',
   async (failures, counts, isSaved) => {
-    let calls = 0;
-    const write = () =>
-      ++calls <= failures ? Promise.reject(new Error('away')) : Promise.resolve(3);
-    const files = {
-      find: () => Promise.resolve(undefined),
-      createFor: () => Promise.resolve(true),
-    };
-    const counted: string[] = [];
-    const results = new ResultFiles(
-      settingsFrom({}),
-      files as unknown as FileStore,
-      { write } as unknown as BlobStore,
-      {
-        stored: (what: string, how: string) => counted.push(what === 'store' ? how : what),
-      } as unknown as JobMetrics,
-      { step: (_: string, __: string, work: () => unknown) => work() } as unknown as JobTraces,
+    const { files, save, counted } = await harness();
+    const write = jest.spyOn(files, 'write').mockResolvedValue(3);
+    for (let call = 0; call < failures; call++) write.mockRejectedValueOnce(new Error('away'));
+    const saved = save().then(
+      () => true,
+      () => false,
     );
-    const claim = { job: { id: 'batch_1', tenant: 't' }, epoch: 1 } as JobClaim;
-    const saved = results
-      .save(claim, 'a.jsonl', () => Readable.from([]))
-      .then(
-        () => true,
-        () => false,
-      );
     await jest.advanceTimersByTimeAsync(10_000);
     expect([await saved, counted]).toEqual([isSaved, counts]);
   },
@@ -67,15 +46,13 @@ it('a file is written again after pauses that double up to 2 s', async () => {
   const { files, save } = await harness();
   const startMs = Date.now();
   const times: number[] = [];
-  const write = () => {
+  jest.spyOn(files, 'write').mockImplementation(() => {
     times.push(Date.now() - startMs);
     return Promise.reject(new Error('away'));
-  };
-  jest.spyOn(files, 'write').mockImplementation(write);
+  });
   const saved = save().catch((error: unknown) => error);
   await jest.advanceTimersByTimeAsync(10_000);
   expect([await saved, times]).toEqual([new Error('away'), [0, 500, 1500, 3500]]);
-  jest.restoreAllMocks();
 });
 
 const DAY_MS = 86_400_000;
@@ -85,6 +62,7 @@ async function harness(job: object = {}, isLost = false) {
   const blobs = new FsBlobStore(temporaryFolder());
   const rows = new Map<string, StoredFile>();
   const removals: number[] = [];
+  const counted: string[] = [];
   const files = {
     find: (tenant: string, id: string) => {
       const row = rows.get(id);
@@ -112,7 +90,9 @@ async function harness(job: object = {}, isLost = false) {
     settingsFrom({ 'files.batch_expiry_ms': 30 * DAY_MS }),
     files as unknown as FileStore,
     blobs,
-    { stored: () => undefined } as unknown as JobMetrics,
+    {
+      stored: (what: string, how: string) => counted.push(what === 'store' ? how : what),
+    } as unknown as JobMetrics,
     { step: (_: string, __: string, work: () => unknown) => work() } as unknown as JobTraces,
   );
   const lease = { job: { id: 'batch_1', tenant: 't', ...job }, epoch: 3 };
@@ -125,14 +105,11 @@ async function harness(job: object = {}, isLost = false) {
       id,
     );
   const log = await ResultLog.open(temporaryFolder(), 1, 9);
-  return { files: blobs, rows, removals, results, work, save, log };
+  return { files: blobs, rows, removals, counted, results, work, save, log };
 }
 
 describe('the result files of a batch', () => {
-  beforeEach(() => {
-    jest.useRealTimers();
-    syncBuiltinESMExports();
-  });
+  beforeEach(useRealTimers);
 
   const append = async (log: ResultLog, ...kinds: ('O' | 'E')[]) => {
     for (const [index, kind] of kinds.entries())

@@ -1,5 +1,5 @@
-import { syncBuiltinESMExports } from 'node:module';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { useFakeTimers, useRealTimers } from '../../../test/support/fake-timers.js';
 import { JobStop, LineGrace } from './job-stop.js';
 
 type Reason = Parameters<JobStop['request']>[0];
@@ -44,15 +44,8 @@ describe('JobStop', () => {
 });
 
 describe('the pause of a job', () => {
-  beforeEach(() => {
-    jest.useFakeTimers();
-    // Also the `setTimeout` that was imported from `node:timers/promises`.
-    syncBuiltinESMExports();
-  });
-  afterEach(() => {
-    jest.useRealTimers();
-    syncBuiltinESMExports();
-  });
+  beforeEach(useFakeTimers);
+  afterEach(useRealTimers);
 
   it.each<[Reason, number]>([
     ['cancelled', 1000],

@@ -1,9 +1,9 @@
 import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
-import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import { useFakeTimers, useRealTimers } from '../../../test/support/fake-timers.js';
 import { temporaryFolder } from '../../../test/support/temporary-folder.js';
 import { settingsFrom } from '../../platform/config/settings.js';
 import { type JobStore } from '../../platform/database/job-store.js';
@@ -23,17 +23,12 @@ const running: {
   end(id: string): void;
 }[] = [];
 
-beforeEach(() => {
-  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick', 'queueMicrotask'] });
-  // Also the `setTimeout` that was imported from `node:timers/promises`.
-  syncBuiltinESMExports();
-});
+beforeEach(useFakeTimers);
 afterEach(async () => {
   const stopped = running.map(({ processor }) => processor.stop());
   for (const { open, end } of running.splice(0)) for (const id of open.keys()) end(id);
   await Promise.all(stopped);
-  jest.useRealTimers();
-  syncBuiltinESMExports();
+  useRealTimers();
 });
 
 /** A processor with the batches that wait for one, each of which runs until it is ended. */

@@ -1,9 +1,9 @@
 import { existsSync } from 'node:fs';
 import { mkdir, writeFile } from 'node:fs/promises';
-import { syncBuiltinESMExports } from 'node:module';
 import { dirname } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
+import { useFakeTimers, useRealTimers } from '../../../test/support/fake-timers.js';
 import {
   LEASE_MS,
   WINDOW_MS,
@@ -23,15 +23,12 @@ const outage = () => Object.assign(new Error('away'), { code: 'ECONNREFUSED' });
 const never = () => new Promise<never>(() => undefined);
 
 beforeEach(() => {
-  jest.useFakeTimers({ doNotFake: ['setImmediate', 'nextTick'] });
+  useFakeTimers();
   jest.spyOn(Math, 'random').mockReturnValue(0);
-  // Also the `setTimeout` that was imported from `node:timers/promises`.
-  syncBuiltinESMExports();
 });
 afterEach(() => {
   jest.restoreAllMocks();
-  jest.useRealTimers();
-  syncBuiltinESMExports();
+  useRealTimers();
 });
 
 const ends =

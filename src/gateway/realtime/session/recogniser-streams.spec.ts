@@ -1,5 +1,5 @@
-import { syncBuiltinESMExports } from 'node:module';
 import { afterEach, beforeEach, describe, expect, it, jest } from '@jest/globals';
+import { useFakeTimers, useRealTimers } from '../../../../test/support/fake-timers.js';
 import { streamedSession as session } from '../../../../test/support/streamed-session.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
 
@@ -20,14 +20,11 @@ async function live() {
 }
 
 beforeEach(() => {
-  jest.useFakeTimers({ doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
-  // Also the `setTimeout` that was imported from `node:timers/promises`.
-  syncBuiltinESMExports();
+  useFakeTimers();
   jest.spyOn(Math, 'random').mockReturnValue(0);
 });
 afterEach(() => {
-  jest.useRealTimers();
-  syncBuiltinESMExports();
+  useRealTimers();
   jest.restoreAllMocks();
 });
 
