@@ -71,6 +71,9 @@ export function liveServices(values: Partial<Record<SettingPath, number>> = {}) 
   const services = {
     settings: settingsFrom(values),
     catalog: {
+      usableBy() {
+        return this;
+      },
       getOfKind: (id: string) => ({ id, capabilities: ['stream'], languages: [] }),
       get: (id: string) => ({ id, languages: [] }),
     },

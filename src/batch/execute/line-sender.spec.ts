@@ -183,7 +183,11 @@ describe('an attempt at a line', () => {
 
   it.each<[string, Case, string | undefined]>([
     ['has no target', { hasTarget: false }, 'No target is configured'],
-    ['its key may not use', { isGateway: false, job: { terms: termsOf('n') } }, 'may not use'],
+    [
+      'its key may not use',
+      { isGateway: false, job: { terms: termsOf('n') } },
+      'No target is configured',
+    ],
     ['its key may use', { isGateway: false, job: { terms: termsOf('m') } }, undefined],
     ['the gateway checks', { job: { terms: termsOf('n') } }, undefined],
   ])('of a model that %s', async (_, given, message) => {

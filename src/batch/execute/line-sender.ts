@@ -177,16 +177,9 @@ export class LineSender {
   /** @throws LineProblem */
   #targetOf(model: string, { terms }: BatchJob): LineTarget {
     const target = this.targets.targetOf(model);
-    if (!target)
-      throw new LineProblem('model_not_found', 'No target is configured for this model.', 'model');
     // The gateway checks its own models, aliases included.
-    if (!target.spec.fetchesFileUrl && !mayUse(terms, model))
-      throw new LineProblem(
-        'model_not_found',
-        'The API key of this batch may not use this model.',
-        'model',
-      );
-    return target;
+    if (target && (target.spec.fetchesFileUrl || mayUse(terms, model))) return target;
+    throw new LineProblem('model_not_found', 'No target is configured for this model.', 'model');
   }
 
   /**

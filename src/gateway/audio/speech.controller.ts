@@ -5,6 +5,7 @@ import { type FastifyReply } from 'fastify';
 import { SSE_CONTENT_TYPE, sseData } from '../../contracts/formats/server-sent-event.js';
 import { speechDelta, speechDone } from '../../contracts/formats/speech.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
+import { principalOf } from '../../platform/auth/access-hooks.js';
 import { Settings } from '../../platform/config/settings.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { JsonBody } from '../http/params.js';
@@ -28,7 +29,11 @@ export class SpeechController {
   @Post()
   @DescribesSpeech()
   async create(@JsonBody() { fields }: JsonRequest, @Res() reply: FastifyReply): Promise<void> {
-    const params = parseSpeech(fields, this.catalog, this.settings.compat);
+    const params = parseSpeech(
+      fields,
+      this.catalog.usableBy(principalOf(reply.request)),
+      this.settings.compat,
+    );
     const { model, dto, ignored } = params;
     const caller = httpCaller(reply, { tier: dto.service_tier, model });
     const { audio, request } = startSpeech(this.inference, caller, params);

@@ -16,6 +16,7 @@ import {
 } from '../../contracts/formats/transcript-events.js';
 import { errorEnvelope } from '../../contracts/openai/error-envelope.js';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { principalOf } from '../../platform/auth/access-hooks.js';
 import { Settings } from '../../platform/config/settings.js';
 import { audioDuration } from '../../platform/storage/audio-duration.js';
 import { Spool } from '../../platform/storage/upload-spool.js';
@@ -127,16 +128,17 @@ export class TranscriptionService {
     parse: typeof parseTranscription,
     file: FileRules = {},
   ): Promise<void> {
+    const catalog = this.catalog.usableBy(principalOf(reply.request));
     // A wrong model is reported before the audio is received.
     const upload = await readUpload(form, this.spool, {
       ...file,
       limitBytes: this.settings.server.uploadLimitBytes,
       beforeFile: ({ model }) => {
-        if (typeof model === 'string') this.catalog.getOfKind(model, 'stt');
+        if (typeof model === 'string') catalog.getOfKind(model, 'stt');
       },
     });
     try {
-      const parsed = parse(upload.fields, this.catalog, this.settings.compat);
+      const parsed = parse(upload.fields, catalog, this.settings.compat);
       this.writtenForm.demand(parsed.itn);
       const write = parsed.answer.stream ? this.writtenForm.ahead(parsed.itn) : undefined;
       const diarized = parsed.answer.format === 'diarized_json';

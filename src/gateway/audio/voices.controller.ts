@@ -1,7 +1,7 @@
 import { Controller, Get, Query } from '@nestjs/common';
 import { ApiQuery } from '@nestjs/swagger';
 import { invalidField } from '@switchyard/engine-api/field-problems.js';
-import { demandModel, mayUse, type Principal } from '../../platform/auth/principal.js';
+import { type Principal } from '../../platform/auth/principal.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
 import { CallerPrincipal } from '../http/params.js';
@@ -20,22 +20,20 @@ export class VoicesController {
   })
   @Answers(VoiceListDto)
   @DescribesErrors('invalid_value', 'model_not_found', 'model_kind_mismatch')
-  list(@CallerPrincipal() { terms }: Principal, @Query('model') model: unknown) {
+  list(@CallerPrincipal() caller: Principal, @Query('model') model: unknown) {
+    const usable = this.catalog.usableBy(caller);
     const models =
       model === undefined
-        ? this.catalog.all().filter(({ kind }) => kind === 'tts')
-        : [this.#named(model)];
-    if (model !== undefined) demandModel(terms, models[0]!.id);
-    const voices = models
-      .filter(({ id }) => mayUse(terms, id))
-      .flatMap(({ id, voices: own }) =>
-        Object.keys(own).map(name => ({ id: name, name, model: id })),
-      );
+        ? usable.all().filter(({ kind }) => kind === 'tts')
+        : [named(model, usable)];
+    const voices = models.flatMap(({ id, voices: own }) =>
+      Object.keys(own).map(name => ({ id: name, name, model: id })),
+    );
     return { voices };
   }
+}
 
-  #named(model: unknown) {
-    if (typeof model === 'string') return this.catalog.getOfKind(model, 'tts');
-    throw invalidField('model', '`model` must be sent once.');
-  }
+function named(model: unknown, usable: ModelCatalog) {
+  if (typeof model === 'string') return usable.getOfKind(model, 'tts');
+  throw invalidField('model', '`model` must be sent once.');
 }

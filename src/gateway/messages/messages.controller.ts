@@ -1,6 +1,7 @@
 import { Controller, HttpCode, Post, Res } from '@nestjs/common';
 import { fieldsIn } from '@switchyard/engine-api/is-object.js';
 import { type FastifyReply } from 'fastify';
+import { principalOf } from '../../platform/auth/access-hooks.js';
 import { Settings } from '../../platform/config/settings.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { JsonBody } from '../http/params.js';
@@ -36,7 +37,8 @@ export class MessagesController {
   @Post()
   @DescribesMessages()
   async create(@JsonBody() body: JsonRequest, @Res() reply: FastifyReply) {
-    const { catalog, generations } = this;
+    const { generations } = this;
+    const catalog = this.catalog.usableBy(principalOf(reply.request));
     const { compat } = this.settings;
     const native = catalog.answering(body.fields.model, 'messages');
     const work = native
@@ -58,7 +60,11 @@ export class MessagesController {
   @HttpCode(200)
   @DescribesCountTokens()
   async count(@JsonBody() { fields }: JsonRequest, @Res() reply: FastifyReply) {
-    const work = parseMessageCount(fields, this.catalog, this.settings.compat);
+    const work = parseMessageCount(
+      fields,
+      this.catalog.usableBy(principalOf(reply.request)),
+      this.settings.compat,
+    );
     await this.generations.answer(turnOf(work, reply), answer => ({
       input_tokens: usageAmong(piecesOf(answer))?.input_tokens ?? 0,
     }));

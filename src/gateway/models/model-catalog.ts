@@ -1,6 +1,7 @@
 import { Injectable } from '@nestjs/common';
 import { PASSED_ON } from '../../contracts/openai/field-types.js';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { mayUse, type Principal } from '../../platform/auth/principal.js';
 import { ModelList } from '../../platform/config/config.module.js';
 import { isPattern, type ModelSpec } from '../../platform/config/model-spec.js';
 
@@ -42,6 +43,16 @@ export class ModelCatalog {
     this.#models = list.current;
     this.#name();
     list.changes$.subscribe(() => this.#name());
+  }
+
+  /**
+   * To the caller, models that its key may not use do not exist: what requests name is
+   * looked up here, and errors list these only.
+   */
+  usableBy({ terms }: Pick<Principal, 'terms'>): ModelCatalog {
+    if (!terms?.models) return this;
+    const usable = this.#models.filter(({ id }) => mayUse(terms, id));
+    return new ModelCatalog(new ModelList(usable));
   }
 
   /** By what clients may put into `model`: the canonical id or an alias. */

@@ -1,6 +1,6 @@
 import { Controller, Get, Param, UseInterceptors } from '@nestjs/common';
 import { ApiParam } from '@nestjs/swagger';
-import { demandModel, mayUse, type Principal } from '../../platform/auth/principal.js';
+import { type Principal } from '../../platform/auth/principal.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { DescribesErrors } from '../http/openapi/errors.js';
 import { Answers } from '../http/openapi/route.decorator.js';
@@ -26,8 +26,8 @@ export class ModelsController {
 
   @Get()
   @Answers(ModelListDto)
-  list(@CallerPrincipal() { terms }: Principal) {
-    const usable = [...this.catalog.byName].filter(([, spec]) => mayUse(terms, spec.id));
+  list(@CallerPrincipal() caller: Principal) {
+    const usable = [...this.catalog.usableBy(caller).byName];
     return {
       object: 'list',
       data: usable.map(([name, spec]) => this.#describe(name, spec)),
@@ -38,10 +38,8 @@ export class ModelsController {
   @ApiParam({ name: 'id', example: 'whisper-1' })
   @Answers(ModelDto)
   @DescribesErrors('model_not_found')
-  retrieve(@CallerPrincipal() { terms }: Principal, @Param('id') id: string) {
-    const spec = this.catalog.get(id);
-    demandModel(terms, spec.id);
-    return this.#describe(id, spec);
+  retrieve(@CallerPrincipal() caller: Principal, @Param('id') id: string) {
+    return this.#describe(id, this.catalog.usableBy(caller).get(id));
   }
 
   #describe(name: string, spec: ModelSpec): ModelDto {

@@ -1,20 +1,20 @@
 import { expect, it } from '@jest/globals';
 import { ANYBODY } from '../../platform/auth/principal.js';
+import { ModelList } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
-import { type ModelCatalog } from '../models/model-catalog.js';
+import { ModelCatalog } from '../models/model-catalog.js';
 import { type AllWorkers } from '../shared-queue/all-workers.js';
 import { OllamaModelsController } from './ollama-models.controller.js';
 
 const model = (id: string, kind: ModelSpec['kind']) =>
-  ({ id, kind, engine: 'synthetic', capabilities: [] }) as unknown as ModelSpec;
+  ({ id, kind, engine: 'synthetic', aliases: [], capabilities: [] }) as unknown as ModelSpec;
 const [chat, other, ears] = [
   model('chat', 'llm'),
   model('other', 'embedding'),
   model('ears', 'stt'),
 ];
-const byName = new Map([chat, other, ears].map(spec => [spec.id, spec]));
 const controller = new OllamaModelsController(
-  { byName } as unknown as ModelCatalog,
+  new ModelCatalog(new ModelList([chat, other, ears])),
   {
     model: (id: string) => ({ state: id === 'chat' ? 'loaded' : 'unloaded' }),
   } as unknown as AllWorkers,

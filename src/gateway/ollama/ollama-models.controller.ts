@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { Controller, Post, Get } from '@nestjs/common';
 import { OllamaShowRequest } from '../../contracts/ollama/model.dto.js';
-import { demandModel, mayUse, type Principal } from '../../platform/auth/principal.js';
+import { type Principal } from '../../platform/auth/principal.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { parseDto } from '../http/dto-validation.js';
 import { type JsonRequest } from '../http/json-body.js';
@@ -42,17 +42,17 @@ export class OllamaModelsController {
 
   @Get('tags')
   @DescribesOllama('tags')
-  tags(@CallerPrincipal() { terms }: Principal) {
+  tags(@CallerPrincipal() caller: Principal) {
     return {
-      models: this.#usable(terms).map(([name, spec]) => this.#told(name, spec)),
+      models: this.#usable(caller).map(([name, spec]) => this.#told(name, spec)),
     };
   }
 
   /** Models that are loaded. */
   @Get('ps')
   @DescribesOllama('ps')
-  loaded(@CallerPrincipal() { terms }: Principal) {
-    const loaded = this.#usable(terms).filter(
+  loaded(@CallerPrincipal() caller: Principal) {
+    const loaded = this.#usable(caller).filter(
       ([name, spec]) => name === spec.id && this.workers.model(spec.id)?.state === 'loaded',
     );
     const models = loaded.map(([name, spec]) => ({
@@ -65,11 +65,11 @@ export class OllamaModelsController {
 
   @Post('show')
   @DescribesOllama('show')
-  show(@CallerPrincipal() { terms }: Principal, @JsonBody() { fields }: JsonRequest) {
-    const model = servedName(fields.model ?? fields.name, this.catalog);
+  show(@CallerPrincipal() caller: Principal, @JsonBody() { fields }: JsonRequest) {
+    const usable = this.catalog.usableBy(caller);
+    const model = servedName(fields.model ?? fields.name, usable);
     const dto = parseDto(OllamaShowRequest, { ...fields, model });
-    const spec = this.catalog.get(dto.model);
-    demandModel(terms, spec.id);
+    const spec = usable.get(dto.model);
     const told = Object.entries(CAPABILITIES).flatMap(([own, theirs]) =>
       spec.capabilities.includes(own) ? theirs : [],
     );
@@ -84,10 +84,8 @@ export class OllamaModelsController {
     };
   }
 
-  #usable(terms: Principal['terms']) {
-    return [...this.catalog.byName].filter(
-      ([, spec]) => KINDS.includes(spec.kind) && mayUse(terms, spec.id),
-    );
+  #usable(caller: Principal) {
+    return [...this.catalog.usableBy(caller).byName].filter(([, { kind }]) => KINDS.includes(kind));
   }
 
   #told(name: string, spec: ModelSpec) {

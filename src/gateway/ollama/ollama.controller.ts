@@ -8,7 +8,6 @@ import { OllamaTransferRequest } from '../../contracts/ollama/model.dto.js';
 import { countInputs } from '../../contracts/openai/text-or-tokens.js';
 import { DomainError } from '../../core/errors/domain-error.js';
 import { principalOf } from '../../platform/auth/access-hooks.js';
-import { demandModel } from '../../platform/auth/principal.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { Settings } from '../../platform/config/settings.js';
 import { parseDto } from '../http/dto-validation.js';
@@ -53,7 +52,11 @@ export class OllamaController {
   @Post('embed')
   @DescribesOllama('embed')
   async embed(@JsonBody() { fields }: JsonRequest, @Res() reply: FastifyReply): Promise<void> {
-    const { model, dto, ignored } = parseEmbed(fields, this.catalog, this.settings.compat);
+    const { model, dto, ignored } = parseEmbed(
+      fields,
+      this.catalog.usableBy(principalOf(reply.request)),
+      this.settings.compat,
+    );
     const { input, dimensions } = dto;
     const startMs = performance.now();
     const caller = httpCaller(reply, { tier: 'auto', model });
@@ -96,7 +99,8 @@ export class OllamaController {
   }
 
   async #generate(form: 'chat' | 'generate', fields: Fields, reply: FastifyReply): Promise<void> {
-    const { catalog, settings } = this;
+    const { settings } = this;
+    const catalog = this.catalog.usableBy(principalOf(reply.request));
     const writer = new OllamaWriter(form, String(fields.model), fields.think !== false);
     const loaded = parseLoad(form, fields, catalog, settings.compat);
     if (loaded) return this.#load(loaded.model, loaded.ignored, writer, reply);
@@ -112,7 +116,6 @@ export class OllamaController {
     writer: OllamaWriter,
     reply: FastifyReply,
   ): void {
-    demandModel(principalOf(reply.request).terms, id);
     this.pool.of(id)?.requestLoad();
     void reply.headers(answerHeaders(id, { phases: {} }, ignored)).send(writer.loaded);
   }

@@ -84,7 +84,7 @@ export class ClientSecrets {
     const { realtime, compat } = this.settings;
     const ignored = new IgnoredFields(compat.strict);
     const config = resolveSession(read(defaultSession(realtime.transcriptionModel), ignored), {
-      catalog: this.catalog,
+      catalog: this.catalog.usableBy(principal),
       ignored,
       path: 'session.audio.input.transcription',
     });

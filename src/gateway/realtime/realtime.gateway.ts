@@ -10,7 +10,7 @@ import { defaultSession, type SessionConfig } from '../../contracts/realtime/ses
 import { type Dialect } from '../../contracts/realtime/session-view.js';
 import { DomainError, shownError } from '../../core/errors/domain-error.js';
 import { Authenticator, bearerToken, subprotocolToken } from '../../platform/auth/authenticator.js';
-import { demandModel, demandScope } from '../../platform/auth/principal.js';
+import { demandScope } from '../../platform/auth/principal.js';
 import { Settings } from '../../platform/config/settings.js';
 import { RateLimiter, type Ticket } from '../limits/rate-limiter.js';
 import { ModelCatalog } from '../models/model-catalog.js';
@@ -101,9 +101,9 @@ export class RealtimeGateway
     }
     const dialect = dialectOf(request);
     const ignored = new IgnoredFields(this.settings.compat.strict);
-    const config = this.#config(query, request, ignored);
-    if (principal.terms?.models)
-      demandModel(principal.terms, this.catalog.getOfKind(config.model, 'stt').id);
+    const catalog = this.catalog.usableBy(principal);
+    const config = this.#config(query, request, { catalog, ignored });
+    if (principal.terms?.models) catalog.getOfKind(config.model, 'stt');
     const created =
       dialect === 'older' && query.get('intent') === 'transcription'
         ? 'transcription_session'
@@ -129,7 +129,7 @@ export class RealtimeGateway
   #config(
     query: URLSearchParams,
     { headers }: IncomingMessage,
-    ignored: IgnoredFields,
+    usable: { readonly catalog: ModelCatalog; readonly ignored: IgnoredFields },
   ): SessionConfig {
     const prepared = this.secrets.sessionOf(
       bearerToken(headers) ?? subprotocolToken(headers) ?? '',
@@ -138,7 +138,7 @@ export class RealtimeGateway
     rejectOthers(query);
     const model = query.get('model');
     if (model === null) return base;
-    return resolveSession({ ...base, model }, { catalog: this.catalog, ignored, path: 'query' });
+    return resolveSession({ ...base, model }, { ...usable, path: 'query' });
   }
 }
 

@@ -1,5 +1,7 @@
 import { expect, it } from '@jest/globals';
-import { type FastifyReply } from 'fastify';
+import { type FastifyReply, type FastifyRequest } from 'fastify';
+import { admitAs } from '../../platform/auth/access-hooks.js';
+import { ANYBODY } from '../../platform/auth/principal.js';
 import { settingsFrom } from '../../platform/config/settings.js';
 import { type ModelCatalog } from '../models/model-catalog.js';
 import { type TextGenerationService } from '../text/text-generation.service.js';
@@ -8,16 +10,18 @@ import { type Conversations } from './stored/conversations.js';
 
 /** Whether a request goes to the server behind its model. Nothing may be asked of it before. */
 function serves(fields: Readonly<Record<string, unknown>>, stores = true): Promise<boolean> {
-  const catalog = {
+  const usable = {
     answering: (name: unknown) => (name === 'native' ? { id: 'native' } : undefined),
   };
+  const request = {} as FastifyRequest;
+  admitAs(request, ANYBODY);
   const native = new NativeResponses(
-    catalog as unknown as ModelCatalog,
+    { usableBy: () => usable } as unknown as ModelCatalog,
     {} as TextGenerationService,
     {} as Conversations,
     settingsFrom({ 'responses.store': stores }),
   );
-  return native.serve({ fields, bytes: Buffer.from('{}') }, {} as FastifyReply);
+  return native.serve({ fields, bytes: Buffer.from('{}') }, { request } as FastifyReply);
 }
 
 it.each([

@@ -13,6 +13,7 @@ import { type ItemReference, type ResponseItem } from '../../contracts/openai/re
 import { CreateResponseRequest } from '../../contracts/openai/response.dto.js';
 import { type ResponseObject, FINAL_EVENTS } from '../../contracts/openai/responses.js';
 import { type DomainError } from '../../core/errors/domain-error.js';
+import { principalOf } from '../../platform/auth/access-hooks.js';
 import { Settings } from '../../platform/config/settings.js';
 import { parseDto } from '../http/dto-validation.js';
 import { type JsonRequest } from '../http/json-body.js';
@@ -118,7 +119,9 @@ export class NativeResponses {
    * @throws DomainError as long as nothing was sent
    */
   async serve({ fields, bytes }: JsonRequest, reply: FastifyReply): Promise<boolean> {
-    const model = this.catalog.answering(fields.model, 'responses');
+    const model = this.catalog
+      .usableBy(principalOf(reply.request))
+      .answering(fields.model, 'responses');
     if (!model) return false;
     const dto = parseDto(CreateResponseRequest, fields);
     const { responses, compat } = this.settings;

@@ -3,7 +3,6 @@ import { Controller, Post, Res } from '@nestjs/common';
 import { missingField } from '@switchyard/engine-api/field-problems.js';
 import { type FastifyReply } from 'fastify';
 import { type ResponseEvent, type ResponseObject } from '../../contracts/openai/responses.js';
-import { demandModel } from '../../platform/auth/principal.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { JsonBody } from '../http/params.js';
 import { sendEvents } from '../inference/output-stream.js';
@@ -112,7 +111,6 @@ export class ResponsesController {
   /** Nothing is generated: what the response was given can be continued. */
   async #prepare(turn: ResponseTurn): Promise<void> {
     const { caller, generation, ignored, request } = turn;
-    demandModel(caller.terms, generation.model.id);
     const dialect = this.#dialectOf(turn);
     const headers = answerHeaders(generation.model.id, { phases: {} }, ignored);
     if (!request.stream) return void caller.reply.headers(headers).send(await dialect.whole());

@@ -3,6 +3,7 @@ import { Controller, Post, Res } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
 import { embeddingBody } from '../../contracts/formats/generation-body.js';
 import { countInputs } from '../../contracts/openai/text-or-tokens.js';
+import { principalOf } from '../../platform/auth/access-hooks.js';
 import { Settings } from '../../platform/config/settings.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { JsonBody } from '../http/params.js';
@@ -47,7 +48,11 @@ export class CompletionsController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const { compat } = this.settings;
-    const { model: spec, dto, ignored } = parseEmbedding(fields, this.catalog, compat);
+    const {
+      model: spec,
+      dto,
+      ignored,
+    } = parseEmbedding(fields, this.catalog.usableBy(principalOf(reply.request)), compat);
     const { id: model } = spec;
     const inputs = countInputs(dto.input);
     const caller = httpCaller(reply, { tier: dto.service_tier, model: spec });
@@ -72,7 +77,12 @@ export class CompletionsController {
     reply: FastifyReply,
   ): Promise<void> {
     const { compat } = this.settings;
-    const { dto, generation, ignored } = parse(body, this.catalog, compat, bytes);
+    const { dto, generation, ignored } = parse(
+      body,
+      this.catalog.usableBy(principalOf(reply.request)),
+      compat,
+      bytes,
+    );
     const { model } = generation;
     const caller = httpCaller(reply, { tier: dto.service_tier, model });
     // Set in the answer by the gateway; the rest of it is the engine's.

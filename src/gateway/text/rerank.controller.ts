@@ -2,6 +2,7 @@ import { Controller, Post, Res } from '@nestjs/common';
 import { ApiBody, ApiOkResponse, ApiConsumes } from '@nestjs/swagger';
 import { type FastifyReply } from 'fastify';
 import { RerankDto } from '../../contracts/openai/rerank.dto.js';
+import { principalOf } from '../../platform/auth/access-hooks.js';
 import { Settings } from '../../platform/config/settings.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { DescribesErrors, FIELD_ERRORS, QUEUE_ERRORS } from '../http/openapi/errors.js';
@@ -40,7 +41,11 @@ export class RerankController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const { compat } = this.settings;
-    const { model, dto, ignored } = parseRerank(fields, this.catalog, compat);
+    const { model, dto, ignored } = parseRerank(
+      fields,
+      this.catalog.usableBy(principalOf(reply.request)),
+      compat,
+    );
     const work = { form: 'rerank', body, inputs: dto.documents.length } as const;
     const caller = httpCaller(reply, { tier: dto.service_tier, model });
     const embedded = await this.generations.embed(caller, model.id, work);

@@ -1,6 +1,7 @@
 import { Controller, HttpCode, Post, Res } from '@nestjs/common';
 import { type FastifyReply } from 'fastify';
 import { DetokenizeDto, TokenizeDto } from '../../contracts/openai/token.dto.js';
+import { principalOf } from '../../platform/auth/access-hooks.js';
 import { Settings } from '../../platform/config/settings.js';
 import { type JsonRequest } from '../http/json-body.js';
 import { JsonBody } from '../http/params.js';
@@ -53,7 +54,11 @@ export class TokensController {
     reply: FastifyReply,
   ): Promise<void> {
     const { compat } = this.settings;
-    const { model, ignored } = TOKEN_PARSERS[form](fields, this.catalog, compat);
+    const { model, ignored } = TOKEN_PARSERS[form](
+      fields,
+      this.catalog.usableBy(principalOf(reply.request)),
+      compat,
+    );
     const caller = httpCaller(reply, { tier: 'auto', model });
     const task = { form, maxTokens: 0, n: 1 } as const;
     const generation = { model, task, beginning: '', body };

@@ -4,6 +4,8 @@ import { type FastifyReply } from 'fastify';
 import { syntheticModel } from '../../../test/support/synthetic-model.js';
 import { AsrQueryDto } from '../../contracts/whisper-asr/asr.dto.js';
 import { DetectLanguageQueryDto } from '../../contracts/whisper-asr/detect-language.dto.js';
+import { admitAs } from '../../platform/auth/access-hooks.js';
+import { ANYBODY } from '../../platform/auth/principal.js';
 import { ModelList } from '../../platform/config/config.module.js';
 import { settingsFrom } from '../../platform/config/settings.js';
 import { type ParsedTranscription } from '../audio/parse-transcription.js';
@@ -16,7 +18,9 @@ import { WhisperAsrController } from './whisper-asr.controller.js';
 const stt = (id: string, languages: readonly string[]) =>
   syntheticModel({}, { id, languages, aliases: id === 'many' ? ['whisper-1'] : [] });
 const catalog = new ModelCatalog(new ModelList([stt('many', []), stt('english', ['en'])]));
-const [form, reply] = [{} as FormSource, {} as FastifyReply];
+const form = {} as FormSource;
+const reply = { request: {} } as FastifyReply;
+admitAs(reply.request, ANYBODY);
 
 function controller(strict = false) {
   const answered: { parsed: ParsedTranscription; file: FileRules }[] = [];

@@ -12,6 +12,7 @@ import {
   DetectLanguageQueryDto,
 } from '../../contracts/whisper-asr/detect-language.dto.js';
 import { DomainError } from '../../core/errors/domain-error.js';
+import { principalOf } from '../../platform/auth/access-hooks.js';
 import { Settings } from '../../platform/config/settings.js';
 import { type ParsedTranscription, parseTranscription } from '../audio/parse-transcription.js';
 import { TranscriptionService } from '../audio/transcription.service.js';
@@ -54,7 +55,7 @@ export class WhisperAsrController {
     const { compat } = this.settings;
     const { ignored, ...parsed } = parseAsr(
       { ...query, model: query.model ?? compat.asrModel },
-      this.catalog,
+      this.catalog.usableBy(principalOf(reply.request)),
       compat,
     );
     const all = { ...parsed, ignored: [...ignored, ...this.#unknown(AsrQueryDto, sent)] };
@@ -71,7 +72,11 @@ export class WhisperAsrController {
     @Res() reply: FastifyReply,
   ): Promise<void> {
     const model = query.model ?? this.settings.compat.asrModel;
-    const parsed = parseTranscription({ model }, this.catalog, this.settings.compat);
+    const parsed = parseTranscription(
+      { model },
+      this.catalog.usableBy(principalOf(reply.request)),
+      this.settings.compat,
+    );
     const [only, ...others] = parsed.model.languages;
     const write: ParsedTranscription['write'] = ({ language }) => {
       const heard = language === '' && others.length === 0 ? only : language;

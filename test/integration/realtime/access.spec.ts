@@ -50,9 +50,11 @@ describe('where keys are asked for, a live session', () => {
     const { secret } = (await issued.json()) as { secret: string };
     const client = await RealtimeClient.open(rig.url, {}, { headers: bearer(secret) });
     client.update({ transcription: { model: 'able' }, turn_detection: null });
-    await client.next('session.updated');
-    client.append(Buffer.alloc(4800));
-    expect((await client.next('error')).error).toMatchObject({ code: 'model_not_found' });
+    const { error } = await client.next('error');
+    expect(error).toMatchObject({
+      code: 'model_not_found',
+      message: 'The model `able` does not exist; available: stt (whisper-1).',
+    });
     client.socket.close(1000);
   });
 

@@ -1,6 +1,7 @@
 import { type Fields } from '@switchyard/engine-api/is-object.js';
 import { type ServerEvent, type CloseCode } from '../../../contracts/realtime/realtime-event.js';
 import { type DomainError } from '../../../core/errors/domain-error.js';
+import { type Principal } from '../../../platform/auth/principal.js';
 import { type JournalAudio } from '../journal/session-state.js';
 import { type SessionFact } from './session-activity.js';
 
@@ -15,6 +16,7 @@ export interface SpokenText {
 
 /** What a session does about its client's messages and its recogniser's results. */
 export interface SessionActions {
+  readonly owner: Principal;
   /** The response that is being spoken; undefined: none is. */
   readonly response:
     | {

@@ -52,7 +52,9 @@ function session() {
     'fail',
     'end',
   ];
+  const owner = { tenant: 't', scopes: new Set() } as never;
   const actions = {
+    owner,
     response: undefined as { id: string; cancel: () => void } | undefined,
     ...Object.fromEntries(names.map(name => [name, note(name)])),
     send: (event: ServerEvent) => {
@@ -64,7 +66,7 @@ function session() {
     {
       config: { ...defaultSession('m'), turnDetection: null },
       dialect: 'ga',
-      owner: { tenant: 't', scopes: new Set() } as never,
+      owner,
     },
     services,
     actions as unknown as SessionActions,

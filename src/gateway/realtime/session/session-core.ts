@@ -202,7 +202,11 @@ export class SessionCore {
 
   /** The model, if it can transcribe what the session wants. @throws DomainError */
   demandTranscriber(): ModelSpec {
-    return demandTranscribing(this.config, this.services.catalog);
+    return demandTranscribing(this.config, this.#usable());
+  }
+
+  #usable(): ModelCatalog {
+    return this.services.catalog.usableBy(this.session.owner);
   }
 
   /** Bad input is recoverable; nothing but bad input is abuse. */
@@ -239,12 +243,12 @@ export class SessionCore {
 
   #update(value: unknown, answer: string): void {
     const { config: current, dialect } = this;
-    const { catalog, settings } = this.services;
+    const { settings } = this.services;
     const ignored = new IgnoredFields(settings.compat.strict);
     const read = dialect === 'ga' ? readSession : readOlderSession;
     const path = PATHS[dialect].transcription;
     const wanted = read(value, current, ignored);
-    const next = resolveSession(wanted, { catalog, ignored, path });
+    const next = resolveSession(wanted, { catalog: this.#usable(), ignored, path });
     if (this.recognition.begun) demandSameFormat(next, current, dialect);
     this.recognition.configure(next);
     if (needsNewStream(current, next)) this.recognition.reopen();

@@ -59,7 +59,7 @@ export class SessionServices {
       speed,
       response_format: 'pcm',
     };
-    const params = parseSpeech(body, this.catalog, this.settings.compat);
+    const params = parseSpeech(body, this.catalog.usableBy({ terms }), this.settings.compat);
     const caller = { id, tenant, terms, priority: RequestPriority.REALTIME };
     return startSpeech(this.inference, caller, params);
   }

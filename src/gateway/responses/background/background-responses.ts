@@ -88,7 +88,7 @@ export class BackgroundRunner implements WorkRunner {
     return new BackgroundRun({
       ...state,
       ...options,
-      generation: () => generationOf(request, conversation, this.catalog),
+      generation: () => generationOf(request, conversation, this.catalog.usableBy(caller)),
       start: (generation, output) => this.generations.start(asked, generation, output),
       giveUpAtMs: createdAtMs + this.settings.responses.backgroundMs,
     });

@@ -7,6 +7,7 @@ import { MOST_ITEMS } from '../../../contracts/openai/response.dto.js';
 import { type ResponseObject, type ResponseRequest } from '../../../contracts/openai/responses.js';
 import { samplingIn } from '../../../contracts/openai/sampling.js';
 import { DomainError } from '../../../core/errors/domain-error.js';
+import { principalOf } from '../../../platform/auth/access-hooks.js';
 import { Settings } from '../../../platform/config/settings.js';
 import { type JsonRequest } from '../../http/json-body.js';
 import { httpCaller } from '../../inference/inference.service.js';
@@ -50,7 +51,8 @@ export class Conversations {
     { fields }: JsonRequest,
     reply: FastifyReply,
   ): Promise<ResponseTurn> {
-    const { catalog, settings } = this;
+    const { settings } = this;
+    const catalog = this.catalog.usableBy(principalOf(reply.request));
     const ignored = new IgnoredFields(settings.compat.strict);
     const { store: stores } = settings.responses;
     const { request, model, tier } = parse(fields, { catalog, newId, stores, ignored });
