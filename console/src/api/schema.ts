@@ -13127,7 +13127,10 @@ export interface operations {
     BatchesController_retryFailed: {
         parameters: {
             query?: never;
-            header?: never;
+            header?: {
+                /** @description The same key again: the batch made then. */
+                "Idempotency-Key"?: string;
+            };
             path: {
                 id: string;
             };
@@ -13148,6 +13151,8 @@ export interface operations {
              * @description `batch_not_finished`: Only a batch that has ended can be deleted or retried.
              *
              *     `nothing_to_retry`: The batch has no failed lines to retry.
+             *
+             *     `invalid_value`: A field has a value outside its range; the message names both.
              */
             400: {
                 headers: {
@@ -13214,6 +13219,15 @@ export interface operations {
             };
             /** @description `expectation_failed`: The header `Expect` has a value other than `100-continue`. */
             417: {
+                headers: {
+                    [name: string]: unknown;
+                };
+                content: {
+                    "application/json": components["schemas"]["ErrorEnvelope"];
+                };
+            };
+            /** @description `idempotency_key_reused`: The `Idempotency-Key`, or the X-Request-Id in its place, was used for a different request. */
+            422: {
                 headers: {
                     [name: string]: unknown;
                 };

@@ -61,7 +61,6 @@ export function keepJsonBytes(fastify: FastifyInstance): void {
     if (request.url.startsWith('/api/')) request.headers['content-type'] = 'application/json';
     done();
   });
-  fastify.removeContentTypeParser('application/json');
   fastify.addContentTypeParser('application/json', { parseAs: 'buffer' }, (request, body, done) => {
     const bytes = body as Buffer;
     // As Ollama's server does, others refuse it.

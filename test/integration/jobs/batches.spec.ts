@@ -14,7 +14,8 @@ beforeAll(async () => {
 afterAll(() => rig.close());
 
 const get = (path: string) => fetch(`${rig.url}/v1/batches${path}`);
-const act = (id: string, verb: string) => rig.gateway.post(`/v1/batches/${id}/${verb}`, {});
+const act = (id: string, verb: string, headers: Record<string, string> = {}) =>
+  rig.gateway.post(`/v1/batches/${id}/${verb}`, {}, { headers });
 const remove = (id: string) => fetch(`${rig.url}/v1/batches/${id}`, { method: 'DELETE' });
 
 describe('POST /v1/batches', () => {
@@ -314,6 +315,30 @@ describe('retry-failed', () => {
     await rig.finish(failed.id, errors.id);
     const again = await answerOf<BatchAnswer>(act(failed.id, 'retry-failed'));
     expect(await (await rig.content(again.input_file_id)).text()).toBe(`${lines[1]}\n`);
+  });
+
+  it('makes one batch and one file for an idempotency key, whoever is first', async () => {
+    const failedOne = async () => {
+      const file = await rig.file(line('a', '{}'));
+      const errors = await rig.file(`${line('a', 'null')}\n`, { purpose: 'evals' });
+      const { id } = await rig.batch({ input_file_id: file.id });
+      await rig.finish(id, errors.id);
+      return id;
+    };
+    const [id, other] = [await failedOne(), await failedOne()];
+    const headers = { 'idempotency-key': 'retry' };
+    const retry = () => answerOf<BatchAnswer>(act(id, 'retry-failed', headers));
+    const [first, second] = await Promise.all([retry(), retry()]);
+    const third = await retry();
+    expect([second.id, third.id]).toEqual([first.id, first.id]);
+    await expectError(act(other, 'retry-failed', headers), {
+      status: 422,
+      code: 'idempotency_key_reused',
+    });
+    const files = await answerOf<{ data: { filename: string }[] }>(fetch(`${rig.url}/v1/files`));
+    const names = files.data.map(({ filename }) => filename);
+    expect(names.filter(name => name === `retry-of-${id}.jsonl`)).toHaveLength(1);
+    expect(names).not.toContain(`retry-of-${other}.jsonl`);
   });
 
   it('waits for the end, and needs failed lines', async () => {

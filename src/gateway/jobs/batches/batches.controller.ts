@@ -13,16 +13,19 @@ import { BatchesService } from './batches.service.js';
 import { BatchListDto } from './dto/batch-list.dto.js';
 import { BatchDto, batchView } from './dto/batch.dto.js';
 
+const TakesIdempotencyKey = () =>
+  ApiHeader({
+    name: 'Idempotency-Key',
+    required: false,
+    description: 'The same key again: the batch made then.',
+  });
+
 @Controller('v1/batches')
 export class BatchesController {
   constructor(private readonly batches: BatchesService) {}
 
   @Post()
-  @ApiHeader({
-    name: 'Idempotency-Key',
-    required: false,
-    description: 'The same key again: the batch made then.',
-  })
+  @TakesIdempotencyKey()
   @Answers(BatchDto)
   @DescribesErrors(
     'storage_unavailable',
@@ -38,10 +41,7 @@ export class BatchesController {
     @Body() body: BatchCreateDto,
     @Headers() headers: IncomingHttpHeaders,
   ) {
-    const context = {
-      ...contextOf(principal, headers),
-      idempotencyKey: idempotencyKeyOf(headers),
-    };
+    const context = contextOf(principal, headers);
     return batchView(await this.batches.create(principal.tenant, orderOf(body), context));
   }
 
@@ -67,6 +67,7 @@ export class BatchesController {
   }
 
   @Post(':id/retry-failed')
+  @TakesIdempotencyKey()
   @Answers(BatchDto, { description: 'The new batch; `retry_of` names the old one.' })
   @DescribesErrors(
     'storage_unavailable',
@@ -74,6 +75,8 @@ export class BatchesController {
     'batch_not_finished',
     'nothing_to_retry',
     'file_not_found',
+    'invalid_value',
+    'idempotency_key_reused',
   )
   async retryFailed(
     @CallerPrincipal() principal: Principal,
@@ -119,4 +122,5 @@ export function idempotencyKeyOf(headers: IncomingHttpHeaders): string | undefin
 const contextOf = ({ terms }: Principal, headers: IncomingHttpHeaders) => ({
   traceparent: traceparentIn(headers),
   terms,
+  idempotencyKey: idempotencyKeyOf(headers),
 });

@@ -56,7 +56,8 @@ export const isSameBatch = (a: BatchParams, b: BatchParams): boolean =>
 
 const askedIn = (order: BatchParams) => [
   order.endpoint,
-  order.inputFileId,
+  // A retry makes a file of its own.
+  order.retryOf ?? order.inputFileId,
   order.completionWindow,
   { ...order.metadata },
   order.outputExpiresAfterS,
@@ -66,7 +67,7 @@ const askedIn = (order: BatchParams) => [
 /** What a request to create a batch says besides its body. */
 interface CreateContext {
   readonly traceparent: string | undefined;
-  readonly idempotencyKey?: string | undefined;
+  readonly idempotencyKey: string | undefined;
   /** Of the caller's key. */
   readonly terms: KeyTerms | undefined;
 }
@@ -179,7 +180,13 @@ export class BatchesService {
       outputExpiresAfterS,
       webhook,
     };
-    return this.create(tenant, params, context);
+    let made: BatchJob | undefined;
+    try {
+      made = await this.create(tenant, params, context);
+      return made;
+    } finally {
+      if (made?.inputFileId !== input.id) await this.files.remove(tenant, input.id);
+    }
   }
 
   /**
