@@ -16,6 +16,11 @@ export const REPORT: WorkerHealthReport = {
 
 export const unreachable = () => Promise.reject(new Error('no answer', { cause: { code: 14 } }));
 
+/** Until what was reported last has been handled. */
+export async function settled(): Promise<void> {
+  for (let turns = 0; turns < 3; turns++) await turn();
+}
+
 export interface WorkerGiven {
   readonly status?: object;
   readonly isElsewhere?: boolean;
@@ -72,7 +77,7 @@ export function pooledWorker({
     reachable: () => reported!.onReachable(inner as never),
     ready: async () => {
       reported!.onReady();
-      for (let turns = 0; turns < 3; turns++) await turn();
+      await settled();
     },
     gone: () => reported!.onGone(),
   };

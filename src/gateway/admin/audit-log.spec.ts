@@ -42,7 +42,12 @@ describe('the audit log', () => {
   }): Promise<boolean> {
     const routeOptions = { url: '/admin/v1/keys/:id' };
     const asked = {
-      ...{ id: 'req_1', method, params: {}, query: {}, routeOptions, ...request },
+      id: 'req_1',
+      method,
+      params: {},
+      query: {},
+      routeOptions,
+      ...request,
     } as unknown as FastifyRequest;
     if (known) admitAs(asked, OPERATOR as unknown as Principal);
     const noted = log.note(asked, { statusCode } as FastifyReply, answer);
@@ -54,9 +59,14 @@ describe('the audit log', () => {
     await note({ params: { id: 'key_2' }, body: { name: 'n' }, query: { force: '1' } });
     expect(entries).toEqual([
       {
-        ...{ id: expect.stringMatching(/^audit_/), atMs: 1_000_000_000_000 },
-        ...{ tenant: 'ops', keyId: 'key_1', requestId: 'req_1', outcome: 'ok' },
-        ...{ action: 'POST /admin/v1/keys/:id', target: 'key_2' },
+        id: expect.stringMatching(/^audit_/),
+        atMs: 1_000_000_000_000,
+        tenant: 'ops',
+        keyId: 'key_1',
+        requestId: 'req_1',
+        outcome: 'ok',
+        action: 'POST /admin/v1/keys/:id',
+        target: 'key_2',
         detail: '{"force":"1","name":"n"}',
       },
     ]);

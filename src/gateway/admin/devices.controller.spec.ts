@@ -6,7 +6,12 @@ import { AdminDevicesController } from './devices.controller.js';
 
 const NOW_MS = 10_000;
 const model = (id: string, fields: object = {}, demand: object = {}) => ({
-  ...{ id, stage: 'loaded', memory: 5, devices: ['cuda:0'], device: 'cuda:0', ...fields },
+  id,
+  stage: 'loaded',
+  memory: 5,
+  devices: ['cuda:0'],
+  device: 'cuda:0',
+  ...fields,
   demand: { waiting: 0, running: 1, oldestRealtimeMs: Infinity, ...demand },
 });
 
@@ -23,7 +28,10 @@ function shown({
   readonly asked?: unknown[];
 }) {
   const past = (device: string, toMs?: number) => ({
-    ...{ device, model: 'm', stage: 'loading', fromMs: 1000 },
+    device,
+    model: 'm',
+    stage: 'loading',
+    fromMs: 1000,
     ...(toMs !== undefined && { toMs }),
   });
   const swaps = {
@@ -46,7 +54,10 @@ function shown({
 describe('a device', () => {
   it('is shown with its memory and what it had, in seconds', () => {
     expect(shown({})).toMatchObject({
-      ...{ id: 'cuda:0', memory_bytes: 9, used_bytes: 7, next: undefined },
+      id: 'cuda:0',
+      memory_bytes: 9,
+      used_bytes: 7,
+      next: undefined,
       history: [
         { model: 'm', stage: 'loading', from: 1, to: 2 },
         { from: 1, to: null },

@@ -40,13 +40,18 @@ describe('keys of an operator', () => {
 
   it('are created with what is given, each scope and model once', async () => {
     const made = await keys.create({
-      ...{ name: 'n', tenant: 't', scopes: ['admin', 'admin'], models: ['M', 'm'] },
+      name: 'n',
+      tenant: 't',
+      scopes: ['admin', 'admin'],
+      models: ['M', 'm'],
       expires_in_days: 2,
     } as never);
     expect(made).toMatchObject({ makes_keys_required: true });
     const { nowMs, ...fields } = given.pop()!;
     expect(fields).toMatchObject({
-      ...{ scopes: ['admin'], models: ['m'], expiresAtMs: (nowMs as number) + 2 * DAY_MS },
+      scopes: ['admin'],
+      models: ['m'],
+      expiresAtMs: (nowMs as number) + 2 * DAY_MS,
       limits: undefined,
     });
   });

@@ -69,9 +69,16 @@ describe('a model that is added by the command line of this release', () => {
 });
 
 const entry = (sources: object): object => ({
-  ...{ name: NAME, summary: 'A tiny recogniser', licence: 'MIT', unverified: true, sources },
+  name: NAME,
+  summary: 'A tiny recogniser',
+  licence: 'MIT',
+  unverified: true,
+  sources,
   entry: {
-    ...{ kind: 'stt', engine: 'sherpa-onnx', capabilities: ['transcribe'], languages: ['en'] },
+    kind: 'stt',
+    engine: 'sherpa-onnx',
+    capabilities: ['transcribe'],
+    languages: ['en'],
     options: { modelDir: '{model}' },
   },
 });

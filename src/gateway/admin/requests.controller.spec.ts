@@ -9,8 +9,15 @@ import { AdminRequestsController } from './requests.controller.js';
 
 const view = (id: string, fields: object = {}): RequestView =>
   ({
-    ...{ id, tenant: 't', model: 'm', priority: 'batch', state: 'queued', waitedMs: 5 },
-    ...{ phases: {}, attempts: 0, ...fields },
+    id,
+    tenant: 't',
+    model: 'm',
+    priority: 'batch',
+    state: 'queued',
+    waitedMs: 5,
+    phases: {},
+    attempts: 0,
+    ...fields,
   }) as never;
 
 describe('requests of an operator', () => {

@@ -19,7 +19,10 @@ describe('usage', () => {
 
   const settled = (event: Partial<EventOf<'settled'>> = {}): void =>
     bus.emit({
-      ...{ type: 'settled', model: 'm', status: 'completed', phases: {} },
+      type: 'settled',
+      model: 'm',
+      status: 'completed',
+      phases: {},
       ...event,
     } as unknown as EventOf<'settled'>);
 
@@ -60,8 +63,15 @@ describe('usage', () => {
     expect(writes).toEqual([
       [
         expect.objectContaining({
-          ...{ day: '2026-01-02', tenant: 'default', key: '', requests: 2 },
-          ...{ completed: 1, failed: 1, cancelled: 0, inputTokens: 7, deviceMs: 15 },
+          day: '2026-01-02',
+          tenant: 'default',
+          key: '',
+          requests: 2,
+          completed: 1,
+          failed: 1,
+          cancelled: 0,
+          inputTokens: 7,
+          deviceMs: 15,
         }),
         expect.objectContaining({ tenant: 'a', key: 'k', requests: 1, audioMs: 1500 }),
       ],

@@ -263,7 +263,10 @@ describe('a translation', () => {
     const { params, answer, itn } = parseTranslation(fields, catalogOf(changed));
     expect([params.task, params.diarize, itn.languages]).toEqual([task, false, ['en']]);
     expect(answer).toEqual({
-      ...{ task: 'translate', format: 'verbose_json', stream: false, granularities: ['segment'] },
+      task: 'translate',
+      format: 'verbose_json',
+      stream: false,
+      granularities: ['segment'],
     });
   });
 

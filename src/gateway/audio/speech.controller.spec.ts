@@ -35,7 +35,8 @@ describe('speech over HTTP', () => {
     const { payload, headers } = await answer;
     expect(payload).toBe('RIFFdata');
     expect(headers).toMatchObject({
-      ...{ 'content-type': 'audio/wav', 'x-switchyard-model': 'v' },
+      'content-type': 'audio/wav',
+      'x-switchyard-model': 'v',
       'content-disposition': 'attachment; filename="speech.wav"',
     });
   });

@@ -12,8 +12,13 @@ const voiceModel = (changed: Partial<ModelSpec> = {}): ModelCatalog =>
   new ModelCatalog(
     new ModelList([
       {
-        ...{ id: 'tts', kind: 'tts', aliases: [], capabilities: ['speed'], languages: [] },
-        ...{ engine: 'piper', voices: { Alloy: 'joe', same: 'amy' } },
+        id: 'tts',
+        kind: 'tts',
+        aliases: [],
+        capabilities: ['speed'],
+        languages: [],
+        engine: 'piper',
+        voices: { Alloy: 'joe', same: 'amy' },
         ...changed,
       } as unknown as ModelSpec,
     ]),
@@ -34,7 +39,8 @@ describe('the voice of a text', () => {
     expect(parseSpeech(BODY, voiceModel({ voices: {} })).voice).toBe('Alloy');
     expect(() => parseSpeech({ ...BODY, voice: 'other' }, voiceModel())).toThrow(
       expect.objectContaining({
-        ...{ code: 'voice_not_found', param: 'voice' },
+        code: 'voice_not_found',
+        param: 'voice',
         message: 'The model `tts` has no voice `other`; its voices: Alloy, same.',
       }),
     );
@@ -81,7 +87,9 @@ describe('a synthesis', () => {
 
   it('is estimated by its text and its speed', () => {
     expect(started('é'.repeat(45), 1.5).work).toMatchObject({
-      ...{ model: 'tts', bytes: 90, audioDurationS: 2 },
+      model: 'tts',
+      bytes: 90,
+      audioDurationS: 2,
       payload: { kind: 'synthesize', voice: 'joe', speed: 1.5, format: 'mp3' },
     });
   });

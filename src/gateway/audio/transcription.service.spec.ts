@@ -39,7 +39,8 @@ describe('an upload that is transcribed', () => {
   let server: Awaited<ReturnType<typeof served>>;
   let disposed: number;
   const settings = settingsFrom({
-    ...{ 'data.dir': temporaryFolder(), 'fetch.timeout_ms': 5000 },
+    'data.dir': temporaryFolder(),
+    'fetch.timeout_ms': 5000,
     'server.upload_limit_bytes': 320_000,
   });
 
@@ -76,7 +77,9 @@ describe('an upload that is transcribed', () => {
       ? [...parts, head, file.toString('latin1'), '\r\n--x--\r\n']
       : [...parts, '--x--\r\n'];
     return server.app.inject({
-      ...{ method: 'POST', url: '/v1', payload: Buffer.from(body.join(''), 'latin1') },
+      method: 'POST',
+      url: '/v1',
+      payload: Buffer.from(body.join(''), 'latin1'),
       headers: { 'content-type': 'multipart/form-data; boundary=x' },
     });
   };
@@ -93,7 +96,9 @@ describe('an upload that is transcribed', () => {
     const answer = send({ model: 'm', itn: 'true', prompt: 'Names' });
     const { work, answer: settle, output } = await rig.next();
     expect(work).toMatchObject({
-      ...{ model: 'm', bytes: SECOND.length, audioDurationS: 1 },
+      model: 'm',
+      bytes: SECOND.length,
+      audioDurationS: 1,
       payload: { kind: 'transcribe', filename: 'a.wav', durationS: 1, onSegment: undefined },
     });
     expect([output, rig.harmless]).toEqual([undefined, [['m', work.payload.audio]]]);
@@ -102,7 +107,8 @@ describe('an upload that is transcribed', () => {
     const { payload, headers } = await answer;
     expect(JSON.parse(payload)).toMatchObject({ text: '5' });
     expect(headers).toMatchObject({
-      ...{ 'x-switchyard-model': 'm', 'x-switchyard-ignored': 'prompt' },
+      'x-switchyard-model': 'm',
+      'x-switchyard-ignored': 'prompt',
       'x-switchyard-batch-size': '2',
     });
     expect(disposed).toBe(1);
@@ -131,7 +137,8 @@ describe('an upload that is transcribed', () => {
     ]);
     expect(events[0]).not.toHaveProperty('logprobs');
     expect(headers).toMatchObject({
-      ...{ 'cache-control': 'no-cache', 'x-switchyard-model': 'm' },
+      'cache-control': 'no-cache',
+      'x-switchyard-model': 'm',
       'content-type': 'text/event-stream; charset=utf-8',
     });
     expect(disposed).toBe(1);

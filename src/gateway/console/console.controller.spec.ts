@@ -66,7 +66,8 @@ describe('the files of the console', () => {
     expect(plain.sent.headers).not.toHaveProperty('content-encoding');
     expect(plain.sent.body.toString()).toBe(SCRIPT);
     expect(gzip.sent.headers).toMatchObject({
-      ...{ 'content-encoding': 'gzip', vary: 'Accept-Encoding' },
+      'content-encoding': 'gzip',
+      vary: 'Accept-Encoding',
       'cache-control': 'public, max-age=31536000, immutable',
     });
     expect(gunzipSync(gzip.sent.body).toString()).toBe(SCRIPT);

@@ -96,7 +96,10 @@ describe('models that share a device', () => {
   }
   const share = (): void =>
     void (swaps.share = {
-      ...{ owner: 'gw_2', refuse, chargeLoad, demandOf: demandOf as () => undefined },
+      owner: 'gw_2',
+      refuse,
+      chargeLoad,
+      demandOf: demandOf as () => undefined,
       get role() {
         return role;
       },
@@ -137,7 +140,8 @@ describe('models that share a device', () => {
     expect(steps.at(-1)).toEqual({ type: 'loaded', model: 'a', tookMs: 500 });
     expect([times.of('a').loads.value, swaps.isAway('a')]).toEqual([500, false]);
     expect([chargeQueue.mock.calls, chargeLoad.mock.calls]).toEqual([
-      ...[[['a', 500, ['tenant']]], [['a', 500]]],
+      [['a', 500, ['tenant']]],
+      [['a', 500]],
     ]);
     await turn();
     expect(steps).toHaveLength(2);
@@ -186,7 +190,9 @@ describe('models that share a device', () => {
     await turn();
     const ms = settingsFrom({}).workers.restartMaxMs;
     expect([of('a').place.refuse.mock.calls, refuse.mock.calls, of('a').unloaded]).toEqual([
-      ...[[['no such file', nowMs + ms]], [['a', 'no such file', ms]], [false]],
+      [['no such file', nowMs + ms]],
+      [['a', 'no such file', ms]],
+      [false],
     ]);
     of('a').life = 'unloaded';
     await turn();

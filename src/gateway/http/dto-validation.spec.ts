@@ -9,15 +9,14 @@ import { parseDto, parseStrictDto } from './dto-validation.js';
 describe('parseDto', () => {
   it('fills in the defaults of OpenAI', () => {
     expect(parseDto(SpeechDto, { model: 'm', input: 'x', voice: 'v' })).toEqual({
-      ...{
-        model: 'm',
-        input: 'x',
-        voice: 'v',
-        instructions: '',
-        response_format: 'mp3',
-        speed: 1,
-      },
-      ...{ stream_format: 'audio', service_tier: 'auto' },
+      model: 'm',
+      input: 'x',
+      voice: 'v',
+      instructions: '',
+      response_format: 'mp3',
+      speed: 1,
+      stream_format: 'audio',
+      service_tier: 'auto',
     });
   });
 
@@ -40,12 +39,10 @@ describe('parseDto', () => {
       timestamp_granularities: 'word',
     };
     expect(parseDto(TranscriptionDto, form)).toMatchObject({
-      ...{
-        temperature: 0.5,
-        stream: true,
-        timestamp_granularities: ['word'],
-        include: [],
-      },
+      temperature: 0.5,
+      stream: true,
+      timestamp_granularities: ['word'],
+      include: [],
     });
   });
 

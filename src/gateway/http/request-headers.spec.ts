@@ -19,7 +19,8 @@ describe('the id of a request', () => {
 describe('the host of a request', () => {
   const demand = (rawHeaders: string[], httpVersion = '1.1') =>
     demandOneHost({
-      ...{ httpVersion, rawHeaders },
+      httpVersion,
+      rawHeaders,
       headers: { host: rawHeaders.some(name => /^host$/i.test(name)) ? 'h' : undefined },
     } as IncomingMessage);
 

@@ -84,7 +84,9 @@ describe('the span of an HTTP exchange', () => {
     expect(seen).toBe(`00-${TRACE}-${'1'.padStart(16, '0')}-01`);
     expect(spans).toMatchObject([
       {
-        ...{ name: 'GET /v1/models', parent: SPAN, ended: true },
+        name: 'GET /v1/models',
+        parent: SPAN,
+        ended: true,
         attributes: { 'http.response.status_code': code },
         options: { attributes: { 'http.route': '/v1/models', 'request.id': 'req_1' }, links: [] },
       },
@@ -126,7 +128,9 @@ const SETTLED = { type: 'settled', phases: {} };
 /** Name, start and end of each span, and the number of the one above it. */
 const shown = () =>
   spans.map(({ name, options: { startTime }, endMs, parent }) => [
-    ...[name, startTime, endMs],
+    name,
+    startTime,
+    endMs,
     parent === SPAN ? 'caller' : Number(parent),
   ]);
 

@@ -82,7 +82,8 @@ describe('a request that is run', () => {
   const answer = (fields: object = {}) => ({
     status: 'completed' as const,
     reply: {
-      ...{ kind: 'generation', execution: { readyWaitMs: 4, batchSize: 1, deviceMs: 1 } },
+      kind: 'generation',
+      execution: { readyWaitMs: 4, batchSize: 1, deviceMs: 1 },
       ...fields,
     } as unknown as WorkerReply,
   });
@@ -119,8 +120,11 @@ describe('a request that is run', () => {
   const output = () => {
     const started = Promise.withResolvers<void>();
     return {
-      ...{ writableNeedDrain: false, fail: jest.fn(), begin: started.resolve },
-      ...{ onOutput: undefined as (() => void) | undefined, started: started.promise },
+      writableNeedDrain: false,
+      fail: jest.fn(),
+      begin: started.resolve,
+      onOutput: undefined as (() => void) | undefined,
+      started: started.promise,
     };
   };
   const start = (caller: object = {}, options: object = {}) =>
@@ -173,7 +177,8 @@ describe('a request that is run', () => {
     [nowMs, out.writableNeedDrain] = [190, true];
     out.onOutput?.();
     expect([firstOutput.mock.calls, nextOutput.mock.calls]).toEqual([
-      ...[[[record, 98]], [[record, 30]]],
+      [[record, 98]],
+      [[record, 30]],
     ]);
     await end(answer({ firstTokenMs: 3 }));
     expect([firstOutput.mock.calls.length, out.fail.mock.calls]).toEqual([1, []]);

@@ -9,8 +9,12 @@ describe('service_tier', () => {
       usedTier(requestPriority(undefined, tier), tier),
     ]);
     expect(Object.fromEntries(used)).toEqual({
-      ...{ auto: 'default', default: 'default', flex: 'flex', scale: 'default' },
-      ...{ priority: 'priority', fast: 'priority' },
+      auto: 'default',
+      default: 'default',
+      flex: 'flex',
+      scale: 'default',
+      priority: 'priority',
+      fast: 'priority',
     });
   });
 

@@ -68,7 +68,10 @@ describe('the garbage collector', () => {
     expiredFiles = Array.from({ length: 2 * PORTION }, (_, at) => ({ blobKey: `files/${at}` }));
     for (const { blobKey } of expiredFiles) blobs.set(blobKey, NOW_MS);
     expect(await collector.collect(NOW_MS)).toEqual({
-      ...{ files: 2 * PORTION, uploads: 2, orphans: 7, logs: 0 },
+      files: 2 * PORTION,
+      uploads: 2,
+      orphans: 7,
+      logs: 0,
     });
     expect([blobs.size, ended]).toEqual([0, ['u1 expired', 'u2 expired']]);
   });

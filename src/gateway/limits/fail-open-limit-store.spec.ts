@@ -38,8 +38,12 @@ describe('limits that gateways share', () => {
     await limits.release(ADMISSION);
     await limits.renew([ADMISSION]);
     expect(asked).toEqual([
-      ...['shared admit', 'shared charge', 'own release', 'shared release'],
-      ...['own renew', 'shared renew'],
+      'shared admit',
+      'shared charge',
+      'own release',
+      'shared release',
+      'own renew',
+      'shared renew',
     ]);
     expect(failures).toEqual([]);
   });
@@ -50,7 +54,9 @@ describe('limits that gateways share', () => {
     await limits.charge(ADMISSION, SPENT);
     await limits.release(ADMISSION);
     expect(asked.filter(call => call.startsWith('own'))).toEqual([
-      ...['own admit', 'own charge', 'own release'],
+      'own admit',
+      'own charge',
+      'own release',
     ]);
     expect(failures).toEqual([failure, failure, failure]);
   });

@@ -4,7 +4,10 @@ import { LocalLimitStore } from './local-limit-store.js';
 
 const DAY_MS = 86_400_000;
 const NONE = {
-  ...{ requestsPerDay: 0, requestsPerMinute: 0, tokensPerMinute: 0, audioSecondsPerMinute: 0 },
+  requestsPerDay: 0,
+  requestsPerMinute: 0,
+  tokensPerMinute: 0,
+  audioSecondsPerMinute: 0,
   concurrentRequests: 0,
 };
 type Limits = Partial<typeof NONE>;
@@ -20,7 +23,9 @@ describe('limits of one gateway', () => {
   });
 
   const of = (limits: Limits, subject = 's', ticket = `t${(tickets += 1)}`) => ({
-    ...{ subject, ticket, limits: { ...NONE, ...limits } },
+    subject,
+    ticket,
+    limits: { ...NONE, ...limits },
   });
   /** The limit that refuses one more request. */
   const refusal = async (limits: Limits, subject?: string) =>
@@ -29,11 +34,15 @@ describe('limits of one gateway', () => {
   it('count requests of a day, and begin anew with the next', async () => {
     const limits = { requestsPerDay: 2 };
     expect([await refusal(limits), await refusal(limits), await refusal(limits)]).toEqual([
-      ...[undefined, undefined, 'requestsPerDay'],
+      undefined,
+      undefined,
+      'requestsPerDay',
     ]);
     nowMs += DAY_MS;
     expect([await refusal(limits), await refusal(limits), await refusal(limits)]).toEqual([
-      ...[undefined, undefined, 'requestsPerDay'],
+      undefined,
+      undefined,
+      'requestsPerDay',
     ]);
   });
 
@@ -91,7 +100,7 @@ describe('limits of one gateway', () => {
     expect([
       await refusal({ requestsPerDay: 1 }, 'd'),
       await refusal({ requestsPerDay: 1 }, 'a'),
-    ]).toEqual([...['requestsPerDay', undefined]]);
+    ]).toEqual(['requestsPerDay', undefined]);
   });
 
   it.each([

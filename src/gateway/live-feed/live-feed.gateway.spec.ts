@@ -61,7 +61,8 @@ const BURST = 60;
 /** A client, with the answers that it received. */
 class Client extends EventEmitter {
   readonly conn = Object.assign(new EventEmitter(), {
-    ...{ readyState: 'open', writeBuffer: [1, 2] },
+    readyState: 'open',
+    writeBuffer: [1, 2],
     transport: { socket: { bufferedAmount: 7 } },
   });
   readonly data = { principal: { tenant: 't', scopes: new Set(['events']) } };
@@ -201,10 +202,17 @@ describe('a client of the live feed', () => {
     expect(await client.say('join', 'batch:b')).toMatchObject({ room: 'batch:b', found: true });
     expect(await client.say('sync', 'batch:b')).toMatchObject({ ok: true, found: true });
     expect(await client.say('leave', 'batch:b')).toEqual({
-      ...{ ok: true, room: 'batch:b', found: false, snapshots: [] },
+      ok: true,
+      room: 'batch:b',
+      found: false,
+      snapshots: [],
     });
     expect(log).toEqual([
-      ...['expect queue t', 'join queue', 'expect batch:b t', 'join batch:b', 'ask batch:b'],
+      'expect queue t',
+      'join queue',
+      'expect batch:b t',
+      'join batch:b',
+      'ask batch:b',
       'leave batch:b',
     ]);
     client.emit('disconnect');
@@ -224,7 +232,8 @@ describe('a client of the live feed', () => {
     'is refused the room %j',
     async room => {
       expect(await client.say('join', room)).toMatchObject({
-        ...{ ok: false, error: { code: 'invalid_value' } },
+        ok: false,
+        error: { code: 'invalid_value' },
       });
       expect(log).toEqual([]);
     },
@@ -240,7 +249,8 @@ describe('a client of the live feed', () => {
       expect(await client.say('join', `request:${at}`)).toMatchObject({ ok: true });
     expect(await client.say('join', 'request:0')).toMatchObject({ ok: true });
     expect(await client.say('join', 'request:50')).toMatchObject({
-      ...{ ok: false, error: { code: 'live_feed_limit' } },
+      ok: false,
+      error: { code: 'live_feed_limit' },
     });
   });
 

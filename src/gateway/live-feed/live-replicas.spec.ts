@@ -77,7 +77,11 @@ describe('the feeds of two gateways', () => {
       jest.advanceTimersByTime(100);
     };
     return {
-      ...{ replicas, feed, join, shown, request },
+      replicas,
+      feed,
+      join,
+      shown,
+      request,
       receive: (message: unknown) => receive(message),
       leave: () => feed.leaveAll(listener),
     };

@@ -43,15 +43,22 @@ describe('the queue of a model', () => {
 describe('the part of a gateway', () => {
   it('is named for it, and for a tenant other than the default one', () => {
     expect([partId('g'), partId('g', DEFAULT_TENANT), partId('g', 'alice')]).toEqual([
-      ...['g', 'g', 'g~alice'],
+      'g',
+      'g',
+      'g~alice',
     ]);
     expect(['g', 'g~alice'].map(source => partGateway({ source } as never))).toEqual(['g', 'g']);
     expect([isBatchRoom('batch:b'), isBatchRoom('request:b')]).toEqual([true, false]);
   });
 
   const worker = {
-    ...{ id: 'w', model: 'm', state: 'busy', slots: { total: 4, inUse: 3 }, streams: 2 },
-    ...{ restarts: 1, address: 'secret' },
+    id: 'w',
+    model: 'm',
+    state: 'busy',
+    slots: { total: 4, inUse: 3 },
+    streams: 2,
+    restarts: 1,
+    address: 'secret',
   };
   function source(placements = new Map<string, object>()) {
     const registry = aRegistry(new DispatchEventBus());
@@ -79,8 +86,15 @@ describe('the part of a gateway', () => {
       {
         state: {
           w: {
-            ...{ id: 'w', model: 'm', state: 'busy', slots: 4, in_use: 3, streams: 2 },
-            ...{ restarts: 1, device: 'cuda:0', stage: 'loaded' },
+            id: 'w',
+            model: 'm',
+            state: 'busy',
+            slots: 4,
+            in_use: 3,
+            streams: 2,
+            restarts: 1,
+            device: 'cuda:0',
+            stage: 'loaded',
           },
         },
       },
@@ -109,7 +123,8 @@ describe('the part of a gateway', () => {
       ({ id: 'b', tenant: 't', status, counts: {}, expiresAtMs: 1999 }) as unknown as BatchJob;
     expect(live.read('batch:b')).toEqual([]);
     expect(live.readBatch(job('in_progress'))).toMatchObject({
-      ...{ tenant: 't', view: { status: 'in_progress', expires_at: 1 } },
+      tenant: 't',
+      view: { status: 'in_progress', expires_at: 1 },
     });
     expect(live.readBatch(job('in_progress'))).toBeUndefined();
     expect(live.readBatch(job('completed'))).toMatchObject({ view: { status: 'completed' } });

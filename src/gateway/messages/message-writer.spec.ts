@@ -87,26 +87,18 @@ describe('a message as events', () => {
       ...writer.end(),
     ];
     expect(events.map(({ type, index }) => [type.replace('content_block_', ''), index])).toEqual([
-      ...[
-        ['start', 0],
-        ['delta', 0],
-        ['delta', 0],
-        ['stop', 0],
-      ],
-      ...[
-        ['start', 1],
-        ['delta', 1],
-        ['stop', 1],
-      ],
-      ...[
-        ['start', 2],
-        ['delta', 2],
-        ['stop', 2],
-      ],
-      ...[
-        ['message_delta', undefined],
-        ['message_stop', undefined],
-      ],
+      ['start', 0],
+      ['delta', 0],
+      ['delta', 0],
+      ['stop', 0],
+      ['start', 1],
+      ['delta', 1],
+      ['stop', 1],
+      ['start', 2],
+      ['delta', 2],
+      ['stop', 2],
+      ['message_delta', undefined],
+      ['message_stop', undefined],
     ]);
     expect(events[5]).toMatchObject({
       delta: { type: 'input_json_delta', partial_json: '{"a":1}' },

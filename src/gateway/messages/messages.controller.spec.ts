@@ -61,8 +61,13 @@ describe('messages over HTTP', () => {
     started.answer(answerOf({}));
     const events = [...(await answer).payload.matchAll(/^event: (.*)$/gm)].map(([, name]) => name);
     expect(events).toEqual([
-      ...['message_start', 'ping', 'content_block_start', 'content_block_delta'],
-      ...['content_block_stop', 'message_delta', 'message_stop'],
+      'message_start',
+      'ping',
+      'content_block_start',
+      'content_block_delta',
+      'content_block_stop',
+      'message_delta',
+      'message_stop',
     ]);
   });
 

@@ -12,9 +12,12 @@ describe('a message that another server answers', () => {
     const fields = { ...FIELDS, system: 'short', stream: true, unknown: 1, priority: 3 };
     const work = nativeMessage(model, { fields, bytes }, { strict: false });
     expect(work).toEqual({
-      ...{ stream: true, ignored: ['priority'] },
+      stream: true,
+      ignored: ['priority'],
       generation: {
-        ...{ model, body: bytes, beginning: 'system:short\nuser:hi' },
+        model,
+        body: bytes,
+        beginning: 'system:short\nuser:hi',
         task: { form: 'message', maxTokens: 5, n: 1 },
       },
     });

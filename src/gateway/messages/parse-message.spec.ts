@@ -29,7 +29,9 @@ const IMAGE = { type: 'image', source: { type: 'base64', media_type: 'image/png'
 describe('a message', () => {
   it('is the chat that engines know', () => {
     expect(parsed({})).toEqual({
-      ...{ stream: false, ignored: [], task: { form: 'chat', maxTokens: 5, n: 1 } },
+      stream: false,
+      ignored: [],
+      task: { form: 'chat', maxTokens: 5, n: 1 },
       body: { model: 'm', messages: HI, max_completion_tokens: 5, clamp_max_tokens: true },
     });
     expect(parsed({ stream: true })).toMatchObject({
@@ -152,7 +154,9 @@ describe('a message', () => {
 
   it('has results of tools before what is asked', () => {
     const result = (content: unknown, isError = false) => ({
-      ...{ type: 'tool_result', tool_use_id: 'c', content },
+      type: 'tool_result',
+      tool_use_id: 'c',
+      content,
       ...(isError && { is_error: true }),
     });
     const tool = (content: unknown) => ({ role: 'tool', tool_call_id: 'c', content });

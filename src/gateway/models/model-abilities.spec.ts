@@ -53,8 +53,16 @@ class AskDto {
 }
 
 const model = (fields: Partial<ModelSpec> = {}): ModelSpec => ({
-  ...{ id: 'one', kind: 'llm' as const, aliases: [], capabilities: [], engine: 'synthetic' },
-  ...{ languages: [], replicas: 0, addresses: [], voices: {}, options: {} },
+  id: 'one',
+  kind: 'llm' as const,
+  aliases: [],
+  capabilities: [],
+  engine: 'synthetic',
+  languages: [],
+  replicas: 0,
+  addresses: [],
+  voices: {},
+  options: {},
   ...(fields as object),
 });
 const able = model({ id: 'able', capabilities: ['speakers', 'sse', 'hints'] });

@@ -41,12 +41,18 @@ describe('an answer of Ollama', () => {
     expect(writer.take(USAGE)).toEqual([]);
     expect(writer.take({ type: 'finish', reason: 'length' })).toEqual([]);
     const ending = {
-      ...{ done: true, done_reason: 'length', ...NO_TIMES },
-      ...{ prompt_eval_count: 5, eval_count: 2 },
+      done: true,
+      done_reason: 'length',
+      ...NO_TIMES,
+      prompt_eval_count: 5,
+      eval_count: 2,
     };
     expect(writer.end()).toEqual([{ ...HEAD, response: '', ...ending }]);
     expect(writer.whole()).toEqual({
-      ...{ ...HEAD, logprobs, response: 'Yes, no', thinking: 'hm' },
+      ...HEAD,
+      logprobs,
+      response: 'Yes, no',
+      thinking: 'hm',
       ...ending,
     });
   });
@@ -85,7 +91,9 @@ describe('an answer of Ollama', () => {
     jest.advanceTimersByTime(20);
     writer.take(SAID);
     expect(writer.end().at(-1)).toMatchObject({
-      ...{ total_duration: 50e6, prompt_eval_duration: 30e6, eval_duration: 20e6 },
+      total_duration: 50e6,
+      prompt_eval_duration: 30e6,
+      eval_duration: 20e6,
     });
     const silent = new OllamaWriter('chat', 'm');
     jest.advanceTimersByTime(10);

@@ -102,7 +102,9 @@ describe('the API of Ollama', () => {
     started.answer({ kind: 'embeddings', vectors, dimensions: 2, usage });
     const { payload, headers } = await answer;
     expect(JSON.parse(payload)).toMatchObject({
-      ...{ model: 'e:latest', load_duration: 0, prompt_eval_count: tokens },
+      model: 'e:latest',
+      load_duration: 0,
+      prompt_eval_count: tokens,
       embeddings: [
         [1, 0.5],
         [0.25, 0],

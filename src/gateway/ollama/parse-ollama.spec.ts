@@ -38,10 +38,15 @@ describe('a name of a model', () => {
 describe('a chat of Ollama', () => {
   it('is the chat that engines know', () => {
     expect(chatOf({ model: 'm:latest' })).toEqual({
-      ...{ stream: true, ignored: [], task: { form: 'chat', maxTokens: 0, n: 1 } },
+      stream: true,
+      ignored: [],
+      task: { form: 'chat', maxTokens: 0, n: 1 },
       body: {
-        ...{ model: 'm', messages: ASKED, clamp_max_tokens: true },
-        ...{ stream: true, stream_options: { include_usage: true } },
+        model: 'm',
+        messages: ASKED,
+        clamp_max_tokens: true,
+        stream: true,
+        stream_options: { include_usage: true },
       },
     });
     const whole = chatOf({ stream: false }).body;
@@ -125,11 +130,17 @@ describe('a chat of Ollama', () => {
     ]) as { content: unknown; tool_call_id: string; tool_calls: { id: string }[] }[];
     expect(assistant).toMatchObject({ content: null, reasoning_content: 'hm' });
     expect(assistant!.tool_calls[4]).toEqual({
-      ...{ id: 'call_0_4', type: 'function' },
+      id: 'call_0_4',
+      type: 'function',
       function: { name: 'f', arguments: '{}' },
     });
     expect(answers.map(({ tool_call_id: id }) => id)).toEqual([
-      ...['call_0_2', 'call_0_0', 'call_0_1', 'call_0_3', 'call_0_4', 'mine'],
+      'call_0_2',
+      'call_0_0',
+      'call_0_1',
+      'call_0_3',
+      'call_0_4',
+      'mine',
     ]);
     expect(
       messagesOf([{ role: 'assistant', content: 'so', tool_calls: [call('f')] }]),

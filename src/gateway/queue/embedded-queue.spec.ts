@@ -83,8 +83,12 @@ describe('the queue of this process', () => {
   let wakes$: Subject<void>;
   let reprioritized$: Subject<object>;
   const dispatcher = {
-    ...{ isIdle: jest.fn(), startInMs: jest.fn(), submit: jest.fn(), next: jest.fn() },
-    ...{ nextWakeMs: jest.fn(), draining: jest.fn() },
+    isIdle: jest.fn(),
+    startInMs: jest.fn(),
+    submit: jest.fn(),
+    next: jest.fn(),
+    nextWakeMs: jest.fn(),
+    draining: jest.fn(),
   };
   const timers = { wakeAt: jest.fn(), stop: jest.fn() };
   const pool = { of: jest.fn(), offer: jest.fn(), cancel: jest.fn() };
@@ -190,7 +194,8 @@ describe('the queue of this process', () => {
     waits('s');
     await embedded.cancel(aRequest('s'), 'client', 'w');
     expect([embedded.isEmpty, pool.cancel.mock.calls]).toEqual([
-      ...[false, [['w', aKey('s'), 'client']]],
+      false,
+      [['w', aKey('s'), 'client']],
     ]);
   });
 
@@ -202,7 +207,9 @@ describe('the queue of this process', () => {
     expect(registry.get(aKey('r'))?.priority).toBe('realtime');
     queue.remove(aKey('other'));
     expect(['other', 'shared', 'no'].map(id => embedded.reprioritize(aRef(id), REALTIME))).toEqual([
-      ...[false, false, false],
+      false,
+      false,
+      false,
     ]);
     reprioritized$.next({ key: aKey('r'), priority: BATCH });
     reprioritized$.next({ key: aKey('no'), priority: BATCH });

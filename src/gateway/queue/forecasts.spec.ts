@@ -30,10 +30,14 @@ beforeEach(() => {
   workers = [WORKER];
   records = new Map();
   forecaster = new Forecasts({
-    ...{ queue, times: new ServiceTimes(), workers: () => workers, choose: ([first]) => first },
+    queue,
+    times: new ServiceTimes(),
+    workers: () => workers,
+    choose: ([first]) => first,
     record: key => records.get(key),
     running: () => [...records.values()].filter(({ state }) => state === 'leased'),
-    ...{ admission: { drainMs: () => 40_000 } as unknown as Admission, nowMs: () => nowMs },
+    admission: { drainMs: () => 40_000 } as unknown as Admission,
+    nowMs: () => nowMs,
     elsewhere: () => elsewhere,
     window: new BatchWindow({ policy: 'none', maxSize: 1, windowMs: 0, quietGapMs: 0 }),
   });
@@ -63,17 +67,18 @@ function apply<T extends DispatchEvent['type']>(
 
 function came(id: string, atMs: number, changes: Partial<ScheduledRequest> = {}): ScheduledRequest {
   const request = {
-    ...{
-      id,
-      key: aKey(id, changes.tenant ?? 'a'),
-      model: 'm',
-      priority: RequestPriority.BATCH,
-      tenant: 'a',
-      bytes: 1,
-      costMs: 10,
-    },
-    ...{ enqueuedAtMs: atMs, queueDeadlineMs: Infinity, inferenceTimeoutMs: 1000 },
-    ...{ ...changes, payload: undefined },
+    id,
+    key: aKey(id, changes.tenant ?? 'a'),
+    model: 'm',
+    priority: RequestPriority.BATCH,
+    tenant: 'a',
+    bytes: 1,
+    costMs: 10,
+    enqueuedAtMs: atMs,
+    queueDeadlineMs: Infinity,
+    inferenceTimeoutMs: 1000,
+    ...changes,
+    payload: undefined,
   };
   queue.enqueue(request);
   records.set(request.key, new RequestRecord(request));
@@ -118,8 +123,12 @@ function busySince(atMs: number): void {
 /** As if it were listed with all that wait in this gateway. */
 function explain(id: string, atMs: number) {
   const queued = listingOf(queue, atMs).map(({ request, position }) => ({
-    ...{ id: request.id, tenant: request.tenant, model: 'm', position },
-    ...{ priority: priorityLabel(request.priority), waitedMs: atMs - request.enqueuedAtMs },
+    id: request.id,
+    tenant: request.tenant,
+    model: 'm',
+    position,
+    priority: priorityLabel(request.priority),
+    waitedMs: atMs - request.enqueuedAtMs,
   }));
   const sent = { id, tenant: 'a', model: 'm', priority: 'batch', waitedMs: 0 } as const;
   return forecaster.explain(queued.find(view => view.id === id) ?? sent, queued, atMs);

@@ -44,16 +44,18 @@ describe('the queues of a gateway', () => {
     const { accepts = false, enabled = true } = fields;
     const known = { areNone: true, isIdle: true, own: [depth], shared: [depth] };
     const shared = {
-      ...{ accepts: () => accepts, enabled, elsewhere: { areNone: () => known.areNone } },
-      ...{
-        isIdle: () => known.isIdle,
-        depths: () => Promise.resolve(known.shared),
-        startMs: () => 0,
-      },
+      accepts: () => accepts,
+      enabled,
+      elsewhere: { areNone: () => known.areNone },
+      isIdle: () => known.isIdle,
+      depths: () => Promise.resolve(known.shared),
+      startMs: () => 0,
     };
     const embedded = {
-      ...{ models: [{ id: 'm' }, { id: 'n' }], depths: () => known.own },
-      ...{ isIdle: () => false, startMs: jest.fn(() => 0) },
+      models: [{ id: 'm' }, { id: 'n' }],
+      depths: () => known.own,
+      isIdle: () => false,
+      startMs: jest.fn(() => 0),
     };
     const [registry, times] = [aRegistry(), new ServiceTimes()];
     const parts = [shared, embedded, registry, times];

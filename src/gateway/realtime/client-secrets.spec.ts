@@ -45,7 +45,9 @@ describe('a client secret', () => {
     const { value, expiresAt, config, ignored } = made.create(undefined, OWNER);
     expect([expiresAt, config.model, ignored]).toEqual([NOW_S + 600, 'whisper-1', []]);
     expect(tokens.verify(value)).toMatchObject({
-      ...{ tenant: 't', keyId: 'k', scopes: new Set(['realtime']) },
+      tenant: 't',
+      keyId: 'k',
+      scopes: new Set(['realtime']),
     });
     expect(made.sessionOf(value)).toEqual(config);
     expect(made.sessionOf('sk-key')).toBeUndefined();
@@ -55,7 +57,8 @@ describe('a client secret', () => {
     const { secrets: made } = secrets();
     const newer = made.create({ expires_after: { seconds: 60 }, session: SESSION }, OWNER);
     expect(newer).toMatchObject({
-      ...{ expiresAt: NOW_S + 60, config: { model: 'other-1' } },
+      expiresAt: NOW_S + 60,
+      config: { model: 'other-1' },
       ignored: ['session.audio.input.noise_reduction'],
     });
     const older = {
@@ -63,7 +66,9 @@ describe('a client secret', () => {
       input_audio_transcription: { model: 'other-1', language: 'en' },
     };
     expect(made.createOlder(older, OWNER)).toMatchObject({
-      ...{ expiresAt: NOW_S + 90, config: { model: 'other-1', language: 'en' }, ignored: [] },
+      expiresAt: NOW_S + 90,
+      config: { model: 'other-1', language: 'en' },
+      ignored: [],
     });
     expect(made.createOlder(undefined, OWNER).expiresAt).toBe(NOW_S + 600);
   });
@@ -103,7 +108,8 @@ describe('a client secret', () => {
     expect(headers).toEqual([['x-switchyard-ignored', 'session.audio.input.noise_reduction']]);
     const older = controller.createOlder(OWNER, undefined, reply);
     expect(older).toMatchObject({
-      ...{ input_audio_format: 'pcm16', expires_at: NOW_S + 600 },
+      input_audio_format: 'pcm16',
+      expires_at: NOW_S + 600,
       client_secret: { value: expect.stringMatching(/^ek_/), expires_at: NOW_S + 600 },
     });
     expect(headers).toHaveLength(1);

@@ -21,9 +21,7 @@ const OWNER = ownerOf('t', { keyId: 'k', terms: { key: 'k' } });
 const APPEND = { audio: FRAME.toString('base64') };
 
 beforeEach(() => {
-  jest.useFakeTimers({
-    ...{ now: NOW_MS, doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] },
-  });
+  jest.useFakeTimers({ now: NOW_MS, doNotFake: ['nextTick', 'setImmediate', 'queueMicrotask'] });
 });
 afterEach(() => void jest.useRealTimers());
 
@@ -285,13 +283,17 @@ describe('a response of a live session', () => {
 
 describe('a session that another gateway began', () => {
   const adoptedWith = (input: object): NewSession['adopted'] => ({
-    ...{ id: 'sess_0123456789abcdef01234567', secret: 'secret' },
+    id: 'sess_0123456789abcdef01234567',
+    secret: 'secret',
     session: {
       state: {
-        ...{ expiresAtMs: NOW_MS + 50_000, sent: 7, input },
+        expiresAtMs: NOW_MS + 50_000,
+        sent: 7,
+        input,
         items: { next: 0, finals: 0, segments: 0, lastItemId: null, open: [] },
       },
-      ...{ events: [], audio: [] },
+      events: [],
+      audio: [],
     } as unknown as AdoptedSession,
   });
   const AUDIO = {
@@ -302,10 +304,17 @@ describe('a session that another gateway began', () => {
   it('keeps its id, its secret, its numbers and its age', () => {
     const { live } = session({ adopted: adoptedWith(AUDIO) });
     expect([live.id, live.hasSecret('secret'), live.receivedMs]).toEqual([
-      ...['sess_0123456789abcdef01234567', true, 100],
+      'sess_0123456789abcdef01234567',
+      true,
+      100,
     ]);
     expect(live.state).toMatchObject({
-      ...{ v: 1, tenant: 't', keyId: 'k', sent: 7, dialect: 'ga', input: AUDIO },
+      v: 1,
+      tenant: 't',
+      keyId: 'k',
+      sent: 7,
+      dialect: 'ga',
+      input: AUDIO,
       expiresAtMs: NOW_MS + 50_000,
     });
     expect(live.state.secretSha256).toMatch(/^[0-9a-f]{64}$/);

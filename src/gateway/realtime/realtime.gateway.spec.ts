@@ -19,7 +19,11 @@ import { RealtimeGateway } from './realtime.gateway.js';
 
 const OWNER = ownerOf('t');
 const MODEL = {
-  ...{ id: 'whisper', kind: 'stt', aliases: ['whisper-1'], capabilities: [], languages: [] },
+  id: 'whisper',
+  kind: 'stt',
+  aliases: ['whisper-1'],
+  capabilities: [],
+  languages: [],
 } as unknown as ModelSpec;
 const PREPARED = { ...defaultSession('whisper-1'), prompt: '', language: 'de' };
 const BROWSER = { 'sec-websocket-protocol': 'realtime, openai-insecure-api-key.ek_1' };
@@ -68,8 +72,12 @@ function gateway(principal: Principal = OWNER) {
   /** What happens at a connection that was admitted. */
   const connect = async (query: string, headers?: object) => {
     const webSocket = Object.assign(new EventEmitter(), {
-      ...{ readyState: 1, OPEN: 1, send: (json: string) => seen.push(['send', JSON.parse(json)]) },
-      ...{ close: note('close'), pause: note('pause'), resume: note('unpause') },
+      readyState: 1,
+      OPEN: 1,
+      send: (json: string) => seen.push(['send', JSON.parse(json)]),
+      close: note('close'),
+      pause: note('pause'),
+      resume: note('unpause'),
       terminate: () => undefined,
     });
     const caller = { principal, ticket } as unknown as Parameters<
@@ -202,7 +210,9 @@ describe('a connection that resumes a session', () => {
     const { connect, state } = gateway();
     state.failure = new DomainError('session_not_found', 'none');
     expect(await connect(query)).toEqual([
-      ...[['pause'], ['find', 'sess_1', 'abc', OWNER], ['unpause']],
+      ['pause'],
+      ['find', 'sess_1', 'abc', OWNER],
+      ['unpause'],
       ...refused('session_not_found', 1008),
     ]);
   });

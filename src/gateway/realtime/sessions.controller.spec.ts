@@ -7,8 +7,13 @@ it('an operator sees the live sessions, and ends one after its last words', asyn
   const left: unknown[] = [];
   const sessionOf = (id: string, detachedAtMs?: number) =>
     ({
-      ...{ id, owner: { tenant: 't' }, config: { model: 'm' }, live: true, startedAt: 7 },
-      ...{ receivedMs: 1500, connection: { detachedAtMs } },
+      id,
+      owner: { tenant: 't' },
+      config: { model: 'm' },
+      live: true,
+      startedAt: 7,
+      receivedMs: 1500,
+      connection: { detachedAtMs },
       leave: (...given: unknown[]) => Promise.resolve(left.push([id, ...given])),
     }) as unknown as RealtimeSession;
   const sessions = [sessionOf('a'), sessionOf('b', 100)];

@@ -118,8 +118,16 @@ describe('what the registry tells', () => {
       traceparent: 'x',
     });
     expect(last()).toMatchObject({
-      ...{ type: 'accepted', key: record.key, requestId: 'r', tenant: 't', keyId: 'k' },
-      ...{ model: 'm', priority: 'batch', atMs: 5, bytes: 9, traceparent: 'x' },
+      type: 'accepted',
+      key: record.key,
+      requestId: 'r',
+      tenant: 't',
+      keyId: 'k',
+      model: 'm',
+      priority: 'batch',
+      atMs: 5,
+      bytes: 9,
+      traceparent: 'x',
     });
     expect([registry.size, registry.nowMs(), registry.view(record).waitedMs]).toEqual([1, 5, 5]);
   });
@@ -129,16 +137,21 @@ describe('what the registry tells', () => {
     const record = new TrackedRequest(transcribe('', undefined, 'r'), {} as never);
     registry.enter(record);
     expect([registry.entering(record.key), registry.get(record.key), registry.live()]).toEqual([
-      ...[record, undefined, []],
+      record,
+      undefined,
+      [],
     ]);
     expect(registry.unsettled()).toEqual([record]);
     const error = new DomainError('queue_full', 'full');
     registry.reject(record, error);
     expect([registry.record(record.key), last()]).toMatchObject([
-      ...[undefined, { type: 'rejected', code: 'queue_full' }],
+      undefined,
+      { type: 'rejected', code: 'queue_full' },
     ]);
     expect(await record.settled).toEqual({
-      ...{ settlement: { status: 'failed', error }, phases: {}, attempts: 0 },
+      settlement: { status: 'failed', error },
+      phases: {},
+      attempts: 0,
     });
   });
 
@@ -164,7 +177,8 @@ describe('what the registry tells', () => {
     const order: string[] = [];
     registry.requeued(record, 'worker_lost', () => void order.push(...types().slice(3)));
     expect([order, last()]).toMatchObject([
-      ...[[], { type: 'requeued', workerId: 'w', code: 'worker_lost' }],
+      [],
+      { type: 'requeued', workerId: 'w', code: 'worker_lost' },
     ]);
     registry.leased(record, LEASE, true);
     expect(types().slice(4)).toEqual(['leased']);
@@ -221,8 +235,15 @@ describe('what the registry tells', () => {
     clock.ms = 20;
     registry.settle(record, answered({ kind: 'speech', durationS: 2, lateS: 1 }));
     expect(last()).toMatchObject({
-      ...{ type: 'settled', status: 'completed', attempts: 1, batchSize: 2, batchId: 'b' },
-      ...{ deviceMs: 15, usage: { audioSeconds: 2, characters: 5 }, lateS: 1, firstOutputMs: 5 },
+      type: 'settled',
+      status: 'completed',
+      attempts: 1,
+      batchSize: 2,
+      batchId: 'b',
+      deviceMs: 15,
+      usage: { audioSeconds: 2, characters: 5 },
+      lateS: 1,
+      firstOutputMs: 5,
       metDeadline: undefined,
     });
     expect((await record.settled).attempts).toBe(1);
@@ -261,7 +282,9 @@ describe('what the registry tells', () => {
     registry.withdrawn(aKey('done'));
     expect(last()).toMatchObject({ type: 'withdrawn', requestId: 'done', model: 'm', atMs: 5 });
     expect(registry.ended(aKey('done'))).toMatchObject({
-      ...{ state: 'cancelled', code: 'request_cancelled', cancelReason: 'client' },
+      state: 'cancelled',
+      code: 'request_cancelled',
+      cancelReason: 'client',
     });
   });
 

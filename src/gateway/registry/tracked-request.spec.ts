@@ -40,8 +40,15 @@ describe('the record of a request', () => {
   it('shows how long it waited and what it was sent with', () => {
     const record = made({ enqueuedAtMs: 100, route: '/v1' });
     expect(record.view(130)).toMatchObject({
-      ...{ id: 'r', model: 'm', state: 'queued', waitedMs: 30, priority: 'batch', route: '/v1' },
-      ...{ group: undefined, attempts: 0, aged: false },
+      id: 'r',
+      model: 'm',
+      state: 'queued',
+      waitedMs: 30,
+      priority: 'batch',
+      route: '/v1',
+      group: undefined,
+      attempts: 0,
+      aged: false,
     });
     const group = { id: 'g', size: 2, reason: 'single' } as const;
     record.leased('w', 150, 20, group);
@@ -59,7 +66,10 @@ describe('the record of a request', () => {
     const error = new DomainError('request_cancelled', '');
     expect(record.settle({ status: 'cancelled', error }, 130)).toBe(true);
     expect(record.view(900)).toMatchObject({
-      ...{ state: 'cancelled', code: 'request_cancelled', cancelReason: 'client', waitedMs: 30 },
+      state: 'cancelled',
+      code: 'request_cancelled',
+      cancelReason: 'client',
+      waitedMs: 30,
     });
   });
 
@@ -67,7 +77,8 @@ describe('the record of a request', () => {
     const record = made();
     record.reprioritized(RequestPriority.REALTIME);
     expect([record.priority, record.request.priority]).toEqual([
-      ...['realtime', RequestPriority.REALTIME],
+      'realtime',
+      RequestPriority.REALTIME,
     ]);
   });
 
@@ -103,7 +114,9 @@ describe('the record of a request', () => {
     const { payload } = speech.request;
     if (payload.kind === 'synthesize') payload.sink.header({ contentType: 'a', sampleRate: 1 });
     expect([speech.outputStarted, headers.length, speech.retry(refused(), 0)]).toEqual([
-      ...[true, 1, undefined],
+      true,
+      1,
+      undefined,
     ]);
   });
 

@@ -3,8 +3,16 @@ import { type RequestView } from '../../core/dispatch/request-view.js';
 import { explainWait } from './explain-wait.js';
 
 const view = (fields: Partial<RequestView>): RequestView => ({
-  ...{ id: 'r', model: 'm', priority: 'batch', aged: false, attempts: 0, phases: {} },
-  ...{ state: 'queued', createdAtMs: 0, waitedMs: 1500, ...fields },
+  id: 'r',
+  model: 'm',
+  priority: 'batch',
+  aged: false,
+  attempts: 0,
+  phases: {},
+  state: 'queued',
+  createdAtMs: 0,
+  waitedMs: 1500,
+  ...fields,
 });
 
 describe('why a request waits', () => {

@@ -33,7 +33,10 @@ const FORM_WHOLE = `${FORM_HEAD}.${sha256('\r\nform')}`;
 
 const work = (fields: object = {}): StoredRequest =>
   ({
-    ...{ requestId: 'first', mode: 'waiting', status: 'running', fingerprint: HEAD },
+    requestId: 'first',
+    mode: 'waiting',
+    status: 'running',
+    fingerprint: HEAD,
     ...fields,
   }) as unknown as StoredRequest;
 
@@ -59,7 +62,8 @@ class Gateway {
   readonly earlier: StoredRequest[] = [];
   joins: (StoredRequest | undefined)[] = [];
   answer: object | undefined = {
-    ...{ status: 200, headers: { 'x-kept': 'yes', 'content-type': 'text/plain' } },
+    status: 200,
+    headers: { 'x-kept': 'yes', 'content-type': 'text/plain' },
     body: 'kept',
   };
   early: object | undefined;
@@ -128,10 +132,7 @@ class Gateway {
       reply.code(400).send(`${error.code}: ${error.message}`),
     );
     for (const url of [CHAT, FORM, '/v1/files'])
-      server.route({
-        ...{ url, method: ['POST', 'PUT'] },
-        handler: ({ body }) => `ran ${String(body)}`,
-      });
+      server.route({ url, method: ['POST', 'PUT'], handler: ({ body }) => `ran ${String(body)}` });
   }
 
   async post(
@@ -140,7 +141,9 @@ class Gateway {
   ) {
     const type = url === FORM ? 'multipart/form-data; boundary=b' : 'application/json';
     const answer = await this.server.inject({
-      ...{ url, method, payload },
+      url,
+      method,
+      payload,
       headers: { 'content-type': type, ...(headers as Record<string, string>) },
     });
     return answer;
@@ -243,7 +246,11 @@ describe('the first of a key', () => {
   it('is given up when its caller has left', async () => {
     const raw = Object.assign(Readable.from([Buffer.from(BODY)]), { headers: {} });
     const request = {
-      ...{ id: 'i', method: 'POST', url: CHAT, raw, headers: { ...KEY } },
+      id: 'i',
+      method: 'POST',
+      url: CHAT,
+      raw,
+      headers: { ...KEY },
     } as unknown as FastifyRequest;
     request.headers['content-type'] = 'application/json';
     admitAs(request, ANYBODY);

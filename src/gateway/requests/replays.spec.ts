@@ -15,7 +15,9 @@ import { Replays } from './replays.js';
 
 const work = (fields: object = {}): StoredRequest =>
   ({
-    ...{ requestId: 'first', mode: 'waiting', status: 'running' },
+    requestId: 'first',
+    mode: 'waiting',
+    status: 'running',
     ...fields,
   }) as unknown as StoredRequest;
 const TAKEN = { code: 'duplicate_request_id' };
@@ -87,7 +89,8 @@ describe('the answer of a first attempt', () => {
     expect(stored).toEqual({
       bytes: 'answer',
       end: {
-        ...{ status: 'completed', fingerprint: 'asked' },
+        status: 'completed',
+        fingerprint: 'asked',
         answer: { status: 200, headers: { a: 'b' } },
       },
     });

@@ -14,8 +14,15 @@ const ADMIN: Principal = { ...ANYBODY, tenant: 'own' };
 
 const stored = (fields: object = {}): StoredRequest =>
   ({
-    ...{ tenant: 'own', requestId: 'r', path: '/p', status: 'running', attempts: 2, headers: {} },
-    ...{ createdAtMs: 1000, expiresAtMs: 9000, ...fields },
+    tenant: 'own',
+    requestId: 'r',
+    path: '/p',
+    status: 'running',
+    attempts: 2,
+    headers: {},
+    createdAtMs: 1000,
+    expiresAtMs: 9000,
+    ...fields,
   }) as never;
 const ended = (fields: object = {}, headers: object = JSON_TYPE) =>
   stored({ status: 'completed', endedAtMs: 2000, answer: { status: 200, headers }, ...fields });
@@ -59,14 +66,25 @@ describe('a stored request', () => {
   describe('is shown', () => {
     const here = (fields: object = {}) =>
       ({
-        ...{ request_id: 'r', state: 'running', model: 'm', position: 3, code: 'worker_lost' },
-        ...{ explanation: 'It runs.', ...fields },
+        request_id: 'r',
+        state: 'running',
+        model: 'm',
+        position: 3,
+        code: 'worker_lost',
+        explanation: 'It runs.',
+        ...fields,
       }) as unknown as RequestDto;
 
     it('as this gateway knows it while it runs here', async () => {
       expect(await service.view(stored(), here())).toMatchObject({
-        ...{ state: 'running', status: 'running', model: 'm', position: 3, endpoint: '/p' },
-        ...{ created_at: 1, expires_at: 9, explanation: 'It runs.' },
+        state: 'running',
+        status: 'running',
+        model: 'm',
+        position: 3,
+        endpoint: '/p',
+        created_at: 1,
+        expires_at: 9,
+        explanation: 'It runs.',
       });
     });
 

@@ -26,7 +26,10 @@ describe('the dispatch loop', () => {
       new DispatchEventBus(),
     ];
     const queue = {
-      ...{ due$, plans, stopTimer, closeWindows },
+      due$,
+      plans,
+      stopTimer,
+      closeWindows,
       get isEmpty() {
         return isEmpty;
       },

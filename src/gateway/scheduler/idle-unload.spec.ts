@@ -8,8 +8,14 @@ import { IdleUnload } from './idle-unload.js';
 Logger.overrideLogger(false);
 
 const IDLE: ModelView = {
-  ...{ id: 'm', state: 'loaded', autostart: 'always', startsOnRequest: true },
-  ...{ idleUnloadS: 60, running: 0, idleMs: 60_000, workers: [] },
+  id: 'm',
+  state: 'loaded',
+  autostart: 'always',
+  startsOnRequest: true,
+  idleUnloadS: 60,
+  running: 0,
+  idleMs: 60_000,
+  workers: [],
 };
 
 function unloadedOf(model: Partial<ModelView>, waiting = 0): string[] {

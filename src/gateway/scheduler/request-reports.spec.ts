@@ -15,10 +15,12 @@ import { TrackedRequest } from '../registry/tracked-request.js';
 import { RequestReports } from './request-reports.js';
 
 const failed = (code: 'queue_timeout' | 'worker_lost' | 'engine_failed') => ({
-  ...{ status: 'failed' as const, error: new DomainError(code, '') },
+  status: 'failed' as const,
+  error: new DomainError(code, ''),
 });
 const REPLY = {
-  ...{ kind: 'embeddings', usage: { promptTokens: 1, completionTokens: 0 } },
+  kind: 'embeddings',
+  usage: { promptTokens: 1, completionTokens: 0 },
   execution: { deviceMs: 30, batchSize: 1, readyWaitMs: 0 },
 } as unknown as WorkerReply;
 
@@ -63,7 +65,9 @@ describe('what queues report', () => {
       .mockReturnValueOnce(full);
     const [one, two, three] = ['one', 'two', 'three'].map(entering);
     expect([one, two, three].map(record => reports.enter(record!))).toEqual([
-      ...[undefined, undefined, full],
+      undefined,
+      undefined,
+      full,
     ]);
     expect(enqueue).toHaveBeenCalledWith(one?.request, reports);
     expect([one, two].map(record => record?.accepted)).toEqual([true, false]);

@@ -19,7 +19,11 @@ describe('metrics of the scheduler', () => {
     const settled = { type: 'settled', status: 'completed', phases: {}, attempts: 1 } as const;
     for (const lateS of [undefined, 0, 0.019, 0.02, 3])
       bus.emit({
-        ...{ key: aKey('r1'), requestId: 'r1', model: 'voice', priority: 'realtime', atMs: 5 },
+        key: aKey('r1'),
+        requestId: 'r1',
+        model: 'voice',
+        priority: 'realtime',
+        atMs: 5,
         ...settled,
         lateS,
       });

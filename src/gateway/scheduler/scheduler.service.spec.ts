@@ -12,8 +12,16 @@ import { SchedulerService } from './scheduler.service.js';
 
 const GONE = { status: 'cancelled', error: new DomainError('request_cancelled', '') } as const;
 const view = (id: string, fields: Partial<RequestView> = {}): RequestView => ({
-  ...{ id, model: 'm', priority: 'batch', state: 'queued', aged: false, createdAtMs: 0 },
-  ...{ waitedMs: 0, attempts: 0, phases: {}, ...fields },
+  id,
+  model: 'm',
+  priority: 'batch',
+  state: 'queued',
+  aged: false,
+  createdAtMs: 0,
+  waitedMs: 0,
+  attempts: 0,
+  phases: {},
+  ...fields,
 });
 
 describe('the scheduler', () => {
@@ -24,7 +32,10 @@ describe('the scheduler', () => {
   let shared: RequestView[];
   const embedded = { list: jest.fn(() => here), find: jest.fn(), reprioritize: jest.fn() };
   const elsewhere = {
-    ...{ list: jest.fn(), listed: jest.fn(), find: jest.fn(), reprioritize: jest.fn() },
+    list: jest.fn(),
+    listed: jest.fn(),
+    find: jest.fn(),
+    reprioritize: jest.fn(),
   };
   const forecasts = { ofView: jest.fn(), explain: jest.fn() };
   let scheduler: SchedulerService;
@@ -44,8 +55,11 @@ describe('the scheduler', () => {
       settingsFrom({}),
     );
     const parts = [
-      ...[{ accepting: true }, registry, { embedded, shared: elsewhere, isIdle: () => true }],
-      ...[forecasts, { running: true }],
+      { accepting: true },
+      registry,
+      { embedded, shared: elsewhere, isIdle: () => true },
+      forecasts,
+      { running: true },
     ];
     scheduler = new SchedulerService(
       ...(parts as unknown as ConstructorParameters<typeof SchedulerService>),
@@ -88,11 +102,15 @@ describe('the scheduler', () => {
     own('runs');
     registry.settle(own('ended'), GONE);
     expect(['runs', 'ended', 'unknown'].map(id => scheduler.find(aRef(id))?.state)).toEqual([
-      ...['queued', 'cancelled', undefined],
+      'queued',
+      'cancelled',
+      undefined,
     ]);
     scheduler.withdraw(aKey('ended'));
     expect([scheduler.accepting, scheduler.running, scheduler.isIdle('m')]).toEqual([
-      ...[true, true, true],
+      true,
+      true,
+      true,
     ]);
   });
 
@@ -136,7 +154,8 @@ describe('the scheduler', () => {
     own('waits');
     forecasts.ofView.mockReturnValue({ endInMs: { p50: 7 } });
     expect([await scheduler.etaMs(aRef('waits')), await scheduler.etaMs(aRef('no'))]).toEqual([
-      ...[7, undefined],
+      7,
+      undefined,
     ]);
     const running = view('runs', { state: 'running' });
     for (const one of [here[0]!, running]) await scheduler.explain(one);
@@ -153,11 +172,9 @@ describe('the scheduler', () => {
     shared = [view('r', { tenant: 'v' }), view('r', { tenant: 't' })];
     const named = await scheduler.named('r', true);
     expect(named.map(({ tenant, state }) => [tenant, state])).toEqual([
-      ...[
-        ['v', 'queued'],
-        ['u', 'queued'],
-        ['t', 'cancelled'],
-      ],
+      ['v', 'queued'],
+      ['u', 'queued'],
+      ['t', 'cancelled'],
     ]);
     expect(elsewhere.listed).not.toHaveBeenCalled();
     own('r', true, { tenant: 't' });

@@ -18,7 +18,8 @@ Logger.overrideLogger(false);
 
 const settled = () => new Promise(setImmediate);
 const REPLY = {
-  ...{ kind: 'embeddings', execution: { deviceMs: 30, batchSize: 2, readyWaitMs: 0 } },
+  kind: 'embeddings',
+  execution: { deviceMs: 30, batchSize: 2, readyWaitMs: 0 },
 } as WorkerReply;
 
 describe('the calls of a plan', () => {
@@ -47,7 +48,8 @@ describe('the calls of a plan', () => {
       };
       ends.push(end);
       return {
-        ...{ reply: end.reply.promise, finished: end.finished.promise },
+        reply: end.reply.promise,
+        finished: end.finished.promise,
         progress: () => Promise.resolve({ onDevice: true, deviceMs: 1e9 }),
       };
     });
@@ -68,7 +70,10 @@ describe('the calls of a plan', () => {
   ): TrackedRequest {
     const record = opened(registry, 'r', fields);
     const members = [record, ...more].map(({ request }) => ({
-      ...{ request, lease: new Lease(release), batchWaitMs: 2, aged: false },
+      request,
+      lease: new Lease(release),
+      batchWaitMs: 2,
+      aged: false,
     }));
     const plan = { workerId: 'w', groupId: 'g', model: 'm', reason: 'single', agingShare: 0.5 };
     calls.run({ ...plan, members } as unknown as DispatchPlan);

@@ -27,6 +27,8 @@ Logger.overrideLogger(false);
 
 const [MODEL, LOCK_MS] = ['ears', 30_000];
 const HEALTH = { state: 'ready', device: '', reason: '' };
+/** The id of a worker of this machine. */
+const idOf = (name: string, pid: number): string => `${name}-${pid}.${hostname()}.${pid}`;
 
 describeWith(REDIS)('workers that pull', () => {
   const keys = new QueueKeys('test');
@@ -66,7 +68,7 @@ describeWith(REDIS)('workers that pull', () => {
 
   /** A worker of this machine with one job, whose lock it holds. */
   async function announced(pid: number): Promise<void> {
-    const id = `${MODEL}-${pid}.${hostname()}.${pid}`;
+    const id = idOf(MODEL, pid);
     const worker = {
       ...{ v: 1, id, model: MODEL, pid, host: hostname(), lockOwner: `owner-${pid}` },
       ...{ slots: { total: 1, inUse: 1 }, health: HEALTH },
@@ -77,6 +79,7 @@ describeWith(REDIS)('workers that pull', () => {
     await redis.set(`${base}job-${pid}:lock`, `owner-${pid}:token`, 'PX', LOCK_MS);
   }
 
+  const unannounced = () => redis.del([1, 2].map(pid => keys.worker(idOf(MODEL, pid))));
   const locked = async (): Promise<number[]> =>
     Promise.all([1, 2].map(pid => redis.exists(`${base}job-${pid}:lock`)));
 
@@ -88,7 +91,7 @@ describeWith(REDIS)('workers that pull', () => {
   });
 
   it('stay known after Redis was away until they could be heard again', async () => {
-    for (const pid of [1, 2]) await redis.del(keys.worker(`${MODEL}-${pid}.${hostname()}.${pid}`));
+    await unannounced();
     await announced(3);
     back.next();
     const known = () => workers.workers().map(({ pid }) => pid);
@@ -99,7 +102,7 @@ describeWith(REDIS)('workers that pull', () => {
 
   it('that are no longer heard lose what they did not renew', async () => {
     const lock = `${base}job-2:lock`;
-    for (const pid of [1, 2]) await redis.del(keys.worker(`${MODEL}-${pid}.${hostname()}.${pid}`));
+    await unannounced();
     await redis.pexpire(`${base}job-1:lock`, LOCK_MS - ANNOUNCEMENT_TTL_MS - 1000);
     const isFreed = async (): Promise<boolean> => {
       await redis.pexpire(lock, LOCK_MS);
@@ -119,18 +122,16 @@ describe('all workers', () => {
   let link: { enabled: boolean; usable: boolean };
   let listener: EventEmitter & { subscribe: unknown };
   let workers: AllWorkers;
-  const [order, elsewhere, evaluated, published, sent] = [
-    jest.fn(),
-    jest.fn(),
-    jest.fn(),
-    jest.fn(),
-    jest.fn(),
-  ];
+  const order = jest.fn();
+  const elsewhere = jest.fn();
+  const evaluated = jest.fn();
+  const published = jest.fn();
+  const sent = jest.fn();
   let activity: Subject<Partial<PoolActivity>>;
 
   /** One of this machine that pulls; `health` and `slots` are added to. */
   const pulls = (pid: number, fields: Record<string, unknown> = {}) => ({
-    ...{ v: 1, id: `w-${pid}.${hostname()}.${pid}`, model: MODEL, pid, host: hostname() },
+    ...{ v: 1, id: idOf('w', pid), model: MODEL, pid, host: hostname() },
     ...{ lockOwner: `o-${pid}`, ...fields },
     slots: { total: 2, inUse: 0, ...(fields.slots as object) },
     health: { ...HEALTH, inFlight: 3, ...(fields.health as object) },
@@ -194,7 +195,7 @@ describe('all workers', () => {
     expect(listener.subscribe).toHaveBeenCalledWith(keys.announced);
     expect(workers.workers()).toMatchObject([
       {
-        id: `w-1.${hostname()}.1`,
+        id: idOf('w', 1),
         state: 'ready',
         slots: { total: 2, inUse: 0, free: 2 },
         device: undefined,
@@ -227,9 +228,9 @@ describe('all workers', () => {
   it('are none while Redis is away, and those of the pool where the queue is embedded', async () => {
     await heard(pulls(1));
     link.usable = false;
-    expect([workers.workers(), workers.model(MODEL)]).toMatchObject([
-      ...[[], { state: 'failed', reason: expect.stringContaining('Redis') }],
-    ]);
+    expect(workers.workers()).toEqual([]);
+    const reason: unknown = expect.stringContaining('Redis');
+    expect(workers.model(MODEL)).toMatchObject({ state: 'failed', reason });
     [link.usable, link.enabled] = [true, false];
     expect([workers.workers(), workers.model(MODEL)]).toEqual([[], model]);
     expect(workers.model('unknown')).toBeUndefined();
@@ -249,17 +250,15 @@ describe('all workers', () => {
     pooled = [
       { id: 'w-1', pid: 1 },
       { id: 'w-2', pid: 9 },
-      { id: `w-3.${hostname()}.3`, pid: 9 },
+      { id: idOf('w', 3), pid: 9 },
       { id: 'w', pid: 4 },
     ];
     await heard(pulls(1, { drained: true }), pulls(2), pulls(3), pulls(4));
     const shown = workers.workers();
     expect(shown.map(({ id, pid }) => [id, pid])).toEqual([
       ...pooled.map(({ id, pid }) => [id, pid]),
-      ...[
-        [`w-2.${hostname()}.2`, 2],
-        [`w-4.${hostname()}.4`, 4],
-      ],
+      [idOf('w', 2), 2],
+      [idOf('w', 4), 4],
     ]);
     expect(shown[0]?.drained).toBe(true);
     model = { ...model, workers: pooled.slice(0, 1) as WorkerView[] };
@@ -294,13 +293,14 @@ describe('all workers', () => {
     await heard(one, pulls(5, { placed, at, model: 'other' }));
     const { address, token } = at;
     expect(elsewhere.mock.calls).toEqual([
-      ...[[[{ workerId: 'w', address, token, pid: 1, state: 'ready' }]]],
+      [[{ workerId: 'w', address, token, pid: 1, state: 'ready' }]],
       [[{ workerId: 'w', address, token, pid: 1, state: 'ready' }]],
     ]);
   });
 
   it('that pull are drained and resumed in Redis, the others in the pool', async () => {
-    const [pulling, plain] = [`w-1.${hostname()}.1`, 'w-9'];
+    const pulling = idOf('w', 1);
+    const plain = 'w-9';
     pooled = [{ id: plain, pid: 9 }];
     await heard(pulls(1), pulls(2, { lockOwner: undefined }));
     expect((await workers.order(pulling, 'drain')).drained).toBe(true);
@@ -310,11 +310,10 @@ describe('all workers', () => {
       ['del', keys.drained(pulling)],
     ]);
     await workers.order(pulling, 'restart');
-    await workers.order(`w-2.${hostname()}.2`, 'drain');
+    await workers.order(idOf('w', 2), 'drain');
     await workers.order(plain, 'drain');
-    expect(order.mock.calls.map(([id]) => id as string)).toEqual([
-      ...[pulling, `w-2.${hostname()}.2`, plain],
-    ]);
+    const ordered = order.mock.calls.map(([id]) => id as string);
+    expect(ordered).toEqual([pulling, idOf('w', 2), plain]);
     await expect(workers.order('none', 'drain')).rejects.toMatchObject({
       code: 'worker_not_found',
     });
@@ -328,10 +327,9 @@ describe('all workers', () => {
     await new Promise(setImmediate);
     expect(evaluated).toHaveBeenCalledTimes(1);
     expect(evaluated.mock.lastCall?.slice(-2)).toEqual(['o-1:', LOCK_MS]);
-    const id = `w-1.${hostname()}.1`;
-    expect([sent.mock.calls, published.mock.calls]).toEqual([
-      ...[[['del', keys.worker(id)]], [[keys.announced, id]]],
-    ]);
+    const id = idOf('w', 1);
+    expect(sent.mock.calls).toEqual([['del', keys.worker(id)]]);
+    expect(published.mock.calls).toEqual([[keys.announced, id]]);
   });
 
   it('are read with every heartbeat, until the gateway ends; none are of an embedded queue', () => {

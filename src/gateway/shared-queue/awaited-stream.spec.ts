@@ -12,7 +12,10 @@ function awaited() {
   const slot = Promise.withResolvers<StreamHandle>();
   const begun = {
     finished: Promise.resolve(),
-    ...{ sendFrame: jest.fn(), commit: jest.fn(), close: jest.fn(), cancel: jest.fn() },
+    sendFrame: jest.fn(),
+    commit: jest.fn(),
+    close: jest.fn(),
+    cancel: jest.fn(),
     receiveEvents: () => [EVENT],
   };
   begun.cancel.mockImplementation(() => Promise.resolve());
@@ -29,7 +32,9 @@ describe('a live stream that waits for its slot', () => {
     begin();
     await Promise.all([...told, stream.finished]);
     expect([begun.sendFrame, begun.commit, begun.close].map(({ mock }) => mock.calls)).toEqual([
-      ...[[[data, true]], [[]], [[]]],
+      [[data, true]],
+      [[]],
+      [[]],
     ]);
     expect(await Array.fromAsync(stream.receiveEvents())).toEqual([EVENT]);
     await stream.cancel();

@@ -9,7 +9,12 @@ import { type Waiter } from './model-places.js';
 import { type SharedQueueLink } from './shared-queue-link.js';
 
 const KNOWN = {
-  ...{ isKnown: true, waits: false, gateways: 1, number: 0, held: [], granted: [] },
+  isKnown: true,
+  waits: false,
+  gateways: 1,
+  number: 0,
+  held: [],
+  granted: [],
   all: { realtime: 0, batch: 0, running: 0 },
 };
 
@@ -53,10 +58,18 @@ describe('the places of a gateway', () => {
 
   const added = (name: string) =>
     all.add<Waiter>(name, {
-      ...{ slots: () => [], waiting: () => [], onDue },
+      slots: () => [],
+      waiting: () => [],
+      onDue,
       placeOf: (_, id) => ({
-        ...{ id: name, class: QueueJobClass.BATCH, sinceMs: 0, costMs: 1, weight: 1 },
-        ...{ mostTogether: undefined, isReturned: false, shown: { id } },
+        id: name,
+        class: QueueJobClass.BATCH,
+        sinceMs: 0,
+        costMs: 1,
+        weight: 1,
+        mostTogether: undefined,
+        isReturned: false,
+        shown: { id },
       }),
     });
   const beats = () => spies.beat.mock.calls.map(([name]) => name);
@@ -65,10 +78,8 @@ describe('the places of a gateway', () => {
     added('one');
     added('two');
     expect([beats(), spies.listen.mock.calls]).toEqual([
-      ...[
-        ['one', 'two'],
-        [['one'], ['two']],
-      ],
+      ['one', 'two'],
+      [['one'], ['two']],
     ]);
     await jest.advanceTimersByTimeAsync(HEARTBEAT_MS);
     expect(beats()).toHaveLength(4);

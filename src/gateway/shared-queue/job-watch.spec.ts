@@ -17,13 +17,18 @@ describe('the jobs of own requests', () => {
   const reprioritized = jest.fn();
   const request = (jobId: string, model = 'm', priority?: string) =>
     ({
-      ...{ ref: { model, jobId }, reprioritized },
+      ref: { model, jobId },
+      reprioritized,
       placed: priority && { job: { priority } },
     }) as unknown as SharedRequest;
   const one = request('one');
   const listener = {
-    ...{ leased: jest.fn(), requeued: jest.fn(), finished: jest.fn(), failed: jest.fn() },
-    ...{ stopped: jest.fn(), gone: jest.fn() },
+    leased: jest.fn(),
+    requeued: jest.fn(),
+    finished: jest.fn(),
+    failed: jest.fn(),
+    stopped: jest.fn(),
+    gone: jest.fn(),
   };
   const facts = jest.fn();
   let link: { keys: QueueKeys; usable: boolean; back$: Subject<void> };

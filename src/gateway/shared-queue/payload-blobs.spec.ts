@@ -106,8 +106,13 @@ describe('a job', () => {
   it('has its instants by the clock of Redis', async () => {
     const { job } = await place(synthesize('text').task);
     expect(job).toMatchObject({
-      ...{ v: 1, id: 'r', kind: 'speech', priority: 'batch', timeoutMs: 30_000 },
-      ...{ acceptedMs: 89_000, deadlineMs: 97_000 },
+      v: 1,
+      id: 'r',
+      kind: 'speech',
+      priority: 'batch',
+      timeoutMs: 30_000,
+      acceptedMs: 89_000,
+      deadlineMs: 97_000,
     });
   });
 

@@ -77,7 +77,12 @@ describe('the depth of a shared queue', () => {
 const FACTS = { priority: 3, timestamp: 9000, taken: false, attempts: 0, finished: false };
 const phases = { workerId: 'w', takenMs: 1, batchWaitMs: 0, totalMs: 7, attempts: 1 };
 const tenant = (owner: string, jobs: [string, number][], fields: object = {}) => ({
-  ...{ owner, isRealtime: false, startTag: 0, weight: 1, isSuspect: false, ...fields },
+  owner,
+  isRealtime: false,
+  startTag: 0,
+  weight: 1,
+  isSuspect: false,
+  ...fields,
   jobs: jobs.map(([id, sinceMs]) => ({ id, sinceMs, costMs: 10 })),
 });
 
@@ -111,10 +116,7 @@ function listed(
       returned: () => Promise.resolve(known.returned ?? []),
       running: () => Promise.resolve(known.running ?? []),
       accounts: () =>
-        Promise.resolve({
-          ...{ agingCredit: 0, others: [], parked: [], tenants: [] },
-          ...known.accounts,
-        }),
+        Promise.resolve({ agingCredit: 0, others: [], parked: [], tenants: [], ...known.accounts }),
     },
     { hasPulling: () => hasPulling, hasPushed: () => hasPushed },
     [MODEL],
@@ -136,9 +138,7 @@ const orderOf = async (accounts: Partial<QueueAccounts>): Promise<string[]> => {
 describe('the order in which the shared queue is listed', () => {
   it('begins with what came back, then what has no account, and ends with what is parked', async () => {
     const tenants = [tenant('a', [['a1', 9900]])];
-    expect(await orderOf({ others: ['x'], parked: ['y'], tenants })).toEqual([
-      ...['z', 'x', 'a1', 'y'],
-    ]);
+    expect(await orderOf({ others: ['x'], parked: ['y'], tenants })).toEqual(['z', 'x', 'a1', 'y']);
   });
 
   it.each([
@@ -258,11 +258,23 @@ describe('a request in the list of the shared queue', () => {
   it('is shown as its gateway wrote it, or as its job is', async () => {
     const data = { id: 'r', tenant: 't', priority: 'realtime', acceptedMs: 9400 };
     expect(await view({ data, facts: { workerId: 'w', attempts: 2 } })).toMatchObject({
-      ...{ id: 'r', model: MODEL.id, tenant: 't', priority: 'realtime', state: 'queued' },
-      ...{ createdAtMs: 9400, waitedMs: 600, aged: false, workerId: 'w', attempts: 2 },
+      id: 'r',
+      model: MODEL.id,
+      tenant: 't',
+      priority: 'realtime',
+      state: 'queued',
+      createdAtMs: 9400,
+      waitedMs: 600,
+      aged: false,
+      workerId: 'w',
+      attempts: 2,
     });
     expect(await view({})).toMatchObject({
-      ...{ id: 'j', priority: 'batch', createdAtMs: 9000, waitedMs: 1000, aged: true },
+      id: 'j',
+      priority: 'batch',
+      createdAtMs: 9000,
+      waitedMs: 1000,
+      aged: true,
     });
     expect(await view({ facts: { priority: 2 } })).toMatchObject({ priority: 'realtime' });
   });
@@ -320,7 +332,9 @@ describe('a request in the list of the shared queue', () => {
     const position = async (id: string) =>
       (await listing.find({ tenant: undefined, id }))?.view.position;
     expect([await position('a'), await position('b'), await position('done')]).toEqual([
-      ...[2, 3, undefined],
+      2,
+      3,
+      undefined,
     ]);
     expect((await listing.find({ tenant: undefined, id: 'b' }))?.ref.model).toBe(MODEL.id);
   });

@@ -15,7 +15,10 @@ const ref = { model: 'm', jobId: 'j' };
 const PLACED = { job: { id: 'r', fingerprint: 'own' } } as PlacedJob;
 const phases = { workerId: 'w', takenMs: 1, batchWaitMs: 0, totalMs: 1, attempts: 1 };
 const COMPLETED = JSON.stringify({
-  ...{ v: 1, outcome: 'completed', phases, execution: { batchSize: 1 } },
+  v: 1,
+  outcome: 'completed',
+  phases,
+  execution: { batchSize: 1 },
   value: { kind: 'embeddings', vectors: '', dimensions: 1 },
 });
 const RESULT_TTL_MS = 30_000;
@@ -23,8 +26,15 @@ const away = () => Promise.reject(new Error('away'));
 
 describe('jobs in the shared queue', () => {
   const queues = {
-    ...{ facts: jest.fn(), remove: jest.fn(), add: jest.fn(), join: jest.fn(), data: jest.fn() },
-    ...{ answered: jest.fn(), stop: jest.fn(), sweep: jest.fn(), close: jest.fn() },
+    facts: jest.fn(),
+    remove: jest.fn(),
+    add: jest.fn(),
+    join: jest.fn(),
+    data: jest.fn(),
+    answered: jest.fn(),
+    stop: jest.fn(),
+    sweep: jest.fn(),
+    close: jest.fn(),
     refs: ({ id }: { id: string }) => ['m', 'n'].map(model => ({ model, jobId: id })),
   };
   const blobs = { sweep: jest.fn(), removeLater: jest.fn() };
@@ -58,7 +68,9 @@ describe('jobs in the shared queue', () => {
   const made = (keyRing?: object): RequestJobs =>
     new RequestJobs(
       Object.assign(link, {
-        ...{ keys, redis: { get }, listener: () => listener },
+        keys,
+        redis: { get },
+        listener: () => listener,
         access: { resultTtlMs: RESULT_TTL_MS },
       }) as unknown as Parts[0],
       queues as unknown as Parts[1],
@@ -123,7 +135,8 @@ describe('jobs in the shared queue', () => {
     queues.stop.mockImplementation(() => Promise.resolve(true));
     expect(await jobs.stopped(ref, reason, 'a')).toBe(true);
     expect([queues.stop.mock.calls, queues.remove.mock.calls]).toEqual([
-      ...[[[ref, reason, attempt]], [[ref]]],
+      [[ref, reason, attempt]],
+      [[ref]],
     ]);
   });
 

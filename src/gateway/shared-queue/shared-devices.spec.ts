@@ -10,7 +10,11 @@ Logger.overrideLogger(false);
 const OWN = `gw_1 ${hostname()}`;
 /** What Redis knows of the model; its clock is 900 s behind that of the gateway. */
 const COUNTS = {
-  ...{ realtime: 0, batch: 2, running: 1, oldestRealtimeMs: Infinity, oldestBatchMs: 50_000 },
+  realtime: 0,
+  batch: 2,
+  running: 1,
+  oldestRealtimeMs: Infinity,
+  oldestBatchMs: 50_000,
 };
 const LATER_MS = 900_000;
 
@@ -64,11 +68,15 @@ describe('devices that gateways share', () => {
     evaluated.mockImplementation(() => Promise.resolve(owner));
     for (const mock of [set, charge]) mock.mockImplementation(() => Promise.resolve());
     const redis = {
-      ...{ eval: evaluated, set, pttl: () => Promise.resolve(70) },
+      eval: evaluated,
+      set,
+      pttl: () => Promise.resolve(70),
       mget: (keys: readonly string[]) => Promise.resolve(keys.map(() => found)),
     };
     const link = {
-      ...{ redis, back$, access: { agingMs: 30_000 } },
+      redis,
+      back$,
+      access: { agingMs: 30_000 },
       get enabled() {
         return isEnabled;
       },
@@ -90,8 +98,11 @@ describe('devices that gateways share', () => {
     };
     const model = { running: 1, demand: () => (demands += 1), place, requestLoad };
     const swaps = {
-      ...{ devices: () => [{ id: 'gpu' }], placed: () => [{ id: 'm', kind }] },
-      ...{ isAway: () => isAway, look: looked, share: undefined as unknown },
+      devices: () => [{ id: 'gpu' }],
+      placed: () => [{ id: 'm', kind }],
+      isAway: () => isAway,
+      look: looked,
+      share: undefined as unknown,
     };
     const workers = { heard$, placedCalls: () => 3, areElsewhere: () => isElsewhere };
     const parts = [
@@ -120,8 +131,11 @@ describe('devices that gateways share', () => {
 
   it('load by what waits at all gateways, in the time of this one, sessions included', () => {
     expect(devices.demandOf('m')).toEqual({
-      ...{ waiting: 2, running: 2, oldestRealtimeMs: Infinity },
-      ...{ oldestMs: 950_000, dueMs: 980_000 },
+      waiting: 2,
+      running: 2,
+      oldestRealtimeMs: Infinity,
+      oldestMs: 950_000,
+      dueMs: 980_000,
     });
     expect(demands).toBe(1);
   });
@@ -152,7 +166,7 @@ describe('devices that gateways share', () => {
     expect([devices.role, devices.owner]).toEqual(['leave', 'gw_2']);
     expect(refused).toEqual([
       [
-        ...['gw_2 loads it on the host far, and text is sent from gateways of that host'],
+        'gw_2 loads it on the host far, and text is sent from gateways of that host',
         DEVICE_LEASE_MS,
       ],
     ]);
@@ -170,7 +184,10 @@ describe('devices that gateways share', () => {
     counts = { ...COUNTS, running: 9, oldestRealtimeMs: 40_000 };
     await look();
     expect(devices.demandOf('m')).toMatchObject({
-      ...{ running: 9, oldestRealtimeMs: 940_000, oldestMs: 940_000, dueMs: 940_000 },
+      running: 9,
+      oldestRealtimeMs: 940_000,
+      oldestMs: 940_000,
+      dueMs: 940_000,
     });
   });
 

@@ -12,7 +12,10 @@ import { type SharedRequest } from './shared-request.js';
 type Parts = ConstructorParameters<typeof SharedIntake>;
 const PLACED = { blobs: ['b'] };
 const BOUNDS = {
-  ...{ maxRequests: 10, maxRequestsPerModel: 8, maxBytes: 1000, maxBytesPerModel: 800 },
+  maxRequests: 10,
+  maxRequestsPerModel: 8,
+  maxBytes: 1000,
+  maxBytesPerModel: 800,
   realtimeReserve: 0,
 };
 const allOf = (waiting: ReadonlyMap<string, number>) =>
@@ -39,24 +42,25 @@ describe('the way into the shared queue', () => {
     failure!.mockImplementation(error => error);
     [all, waiting, tenantLoad, isUsable] = [[], new Map(), undefined, true];
     const link = {
-      ...{ answered: (reply: unknown) => reply, failure },
+      answered: (reply: unknown) => reply,
+      failure,
       demand: () => {
         if (!isUsable) throw new DomainError('queue_unavailable', 'away');
       },
     };
     const queues = {
-      ...{
-        facts,
-        waiting: () => Promise.resolve(waiting),
-        loadOf: () => tenantLoad ?? allOf(waiting),
-      },
+      facts,
+      waiting: () => Promise.resolve(waiting),
+      loadOf: () => tenantLoad ?? allOf(waiting),
       ref: (model: string, { id }: { id: string }) => ({ model, jobId: id }),
     };
     intake = new SharedIntake(
       { link, queues, rejectOther } as unknown as Parts[0],
       { place, remove } as unknown as Parts[1],
       {
-        ...{ all: () => all, add: (one: SharedRequest) => void all.push(one), open },
+        all: () => all,
+        add: (one: SharedRequest) => void all.push(one),
+        open,
         forget: (one: SharedRequest) => void (all = all.filter(other => other !== one)),
       } as unknown as Parts[2],
       new Admission(BOUNDS, () => 0),
@@ -66,7 +70,8 @@ describe('the way into the shared queue', () => {
   });
 
   const asked = (id: string, fields: Partial<TaskRequest> = {}): TaskRequest => ({
-    ...{ ...transcribe('', undefined, id), ...fields },
+    ...transcribe('', undefined, id),
+    ...fields,
   });
   async function entered(id: string, fields?: Partial<TaskRequest>): Promise<string | undefined> {
     intake.enter(asked(id, fields), { rejected } as unknown as QueueReports);
@@ -77,7 +82,9 @@ describe('the way into the shared queue', () => {
   /** Requests of this gateway that are in the queue. */
   const placed = (...requests: Partial<TaskRequest>[]): void => {
     const rows = requests.map((fields, nth) => ({
-      ...{ request: asked(`own-${nth}`, fields), placed: PLACED, isWaiting: true },
+      request: asked(`own-${nth}`, fields),
+      placed: PLACED,
+      isWaiting: true,
     }));
     all.push(...(rows as unknown as SharedRequest[]));
   };

@@ -26,7 +26,9 @@ describe('Redis as the shared queue sees it', () => {
 
   function made(settings: Record<string, string | number> = SHARED): SharedQueueLink {
     const monitor = {
-      ...{ changes$, failed, isDown: () => isDown },
+      changes$,
+      failed,
+      isDown: () => isDown,
       state: () => ({ error: new Error('refused') }),
     };
     return new SharedQueueLink(

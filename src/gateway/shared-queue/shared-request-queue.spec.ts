@@ -14,7 +14,9 @@ const UNAVAILABLE = new Error('queue_unavailable');
 
 /** A request of this gateway that waits, unless told otherwise. */
 const own = (priority: RequestPriority = BATCH, fields: object = {}, atMs = 0) => ({
-  ...{ placed: {}, isWaiting: true, ...fields },
+  placed: {},
+  isWaiting: true,
+  ...fields,
   request: { ...aRequest('r', { priority, enqueuedAtMs: atMs }) },
 });
 
@@ -23,7 +25,10 @@ describe('the queue that gateways share', () => {
   let workers: { pulling: boolean; pushed: boolean };
   let link: { enabled: boolean; usable: boolean };
   const listing = {
-    ...{ live: jest.fn(), find: jest.fn(), depths: jest.fn(), otherwiseNamed: jest.fn() },
+    live: jest.fn(),
+    find: jest.fn(),
+    depths: jest.fn(),
+    otherwiseNamed: jest.fn(),
   };
   const jobs = { stopKnown: jest.fn(), stopEach: jest.fn(), stopped: jest.fn() };
   const queues = { reprioritize: jest.fn(), suspect: jest.fn() };
@@ -52,7 +57,10 @@ describe('the queue that gateways share', () => {
         Promise.resolve(link.usable ? read() : otherwise),
     });
     const parts = [
-      ...[{ nowMs: () => 1000 }, intake, { ...requests, all: () => all }, listing],
+      { nowMs: () => 1000 },
+      intake,
+      { ...requests, all: () => all },
+      listing,
       {
         ...jobs,
         link: linked,
@@ -99,7 +107,8 @@ describe('the queue that gateways share', () => {
     const runs = () => own(BATCH, { isWaiting: false });
     all = batchMs > 0 ? [...waiting, runs(), runs()] : waiting;
     expect([aRequest, aRealtimeRequest].map(make => queue.startMs(make('s'), 100))).toEqual([
-      ...[batchMs, realtimeMs],
+      batchMs,
+      realtimeMs,
     ]);
   });
 
@@ -120,7 +129,8 @@ describe('the queue that gateways share', () => {
     await queue.cancel(aRequest('r'), 'client');
     await queue.cancel(aRequest('r'), 'client');
     expect([intake.stop.mock.calls, requests.cancel.mock.calls]).toEqual([
-      ...[[[entering, 'client']], [[placed, 'client']]],
+      [[entering, 'client']],
+      [[placed, 'client']],
     ]);
   });
 
@@ -147,7 +157,9 @@ describe('the queue that gateways share', () => {
     listing.find.mockImplementation(() => Promise.resolve(row('r')));
     const views = ['a', 'b'].map(id => row(id).view);
     expect([await queue.list(), await queue.listed(), await queue.find(aRef('r'))]).toEqual([
-      ...[views, views, row('r').view],
+      views,
+      views,
+      row('r').view,
     ]);
     link.usable = false;
     expect([await queue.list(), await queue.find(aRef('r'))]).toEqual([[], undefined]);
@@ -191,7 +203,8 @@ describe('the queue that gateways share', () => {
     );
     const stopped = await queue.cancelMatching(({ id }) => id !== 'a', 'operator');
     expect([stopped, jobs.stopped.mock.calls]).toEqual([
-      ...[[aKey('c')], ['b', 'c'].map(id => [row(id).ref, 'operator'])],
+      [aKey('c')],
+      ['b', 'c'].map(id => [row(id).ref, 'operator']),
     ]);
   });
 });

@@ -1,5 +1,5 @@
 import { type PassThrough } from 'node:stream';
-import { describe, expect, it, jest } from '@jest/globals';
+import { afterEach, describe, expect, it, jest } from '@jest/globals';
 import { Logger } from '@nestjs/common';
 import { synthesize } from '../../../test/support/pool-harness.js';
 import {
@@ -14,6 +14,17 @@ import { SharedRequest } from './shared-request.js';
 
 Logger.overrideLogger(false);
 
+const closes: (() => void)[] = [];
+afterEach(() => closes.splice(0).forEach(close => close()));
+
+/** A request whose job Redis has taken. */
+async function started(setting?: Setting) {
+  const all = watched(setting);
+  closes.push(all.close);
+  await all.opened;
+  return all;
+}
+
 describe('a job that is completed', () => {
   const { value: _, execution: __, ...fields } = JSON.parse(COMPLETED) as Record<string, unknown>;
   const error = { code: 'invalid_audio', message: 'no sound' };
@@ -22,44 +33,36 @@ describe('a job that is completed', () => {
     ['a failure', JSON.stringify({ ...fields, outcome: 'failed', error }), 'invalid_audio'],
     ['what cannot be read', '{}', 'engine_failed'],
   ])('with %s fails its request', async (___, result, code) => {
-    const { opened, completed, ends, close } = watched();
-    await opened;
+    const { completed, ends } = await started();
     await completed(result);
     expect(ends).toEqual([{ type: 'failed', error: expect.objectContaining({ code }) }]);
-    close();
   });
 
   it('completes its request, once, however often that is heard', async () => {
-    const { opened, completed, ends, close } = watched();
-    await opened;
+    const { completed, ends } = await started();
     await completed();
     await completed();
     expect(ends.map(({ type }) => type)).toEqual(['completed']);
-    close();
   });
 
   it('and was cancelled for all by then ends as cancelled', async () => {
-    const { opened, completed, ends, close } = watched({
+    const { completed, ends } = await started({
       stopReason: () => Promise.resolve('client'),
     });
-    await opened;
     await completed();
     expect(ends).toEqual([{ type: 'stopped', reason: 'client' }]);
-    close();
   });
 
   it('and whose result cannot be read now is read again when it is heard of again', async () => {
     let isAway = true;
     const stopReason = (): Promise<undefined> =>
       isAway ? Promise.reject(new Error('away')) : Promise.resolve(undefined);
-    const { opened, completed, ends, close } = watched({ stopReason });
-    await opened;
+    const { completed, ends } = await started({ stopReason });
     await completed();
     expect(ends).toEqual([]);
     isAway = false;
     await completed();
     expect(ends.map(({ type }) => type)).toEqual(['completed']);
-    close();
   });
 });
 
@@ -76,8 +79,7 @@ describe('a job that is not found', () => {
 
   it('is queued again once, however often that is heard meanwhile', async () => {
     let gate: Promise<void> = Promise.resolve();
-    const { opened, removed, entered, ends, close } = watched({ queued: () => gate });
-    await opened;
+    const { removed, entered, ends } = await started({ queued: () => gate });
     const again = Promise.withResolvers<void>();
     gate = again.promise;
     for (let heard = 0; heard < 12; heard++) await removed();
@@ -86,7 +88,6 @@ describe('a job that is not found', () => {
     await new Promise(resolve => setImmediate(resolve));
     await removed();
     expect([entered, ends]).toEqual([['first', 'again', 'again'], []]);
-    close();
   });
 });
 
@@ -97,16 +98,18 @@ const namesOf = (calls: unknown[][]): unknown[] => calls.map(([name]) => name);
 
 describe('a request in the shared queue', () => {
   it('has a worker, loses it, and is answered by the next', async () => {
-    const { opened, heard, told, time, ends, calls, completed, requests } = watched({
+    const { heard, told, time, ends, calls, completed, requests } = await started({
       facts: TAKEN,
     });
-    await opened;
     for (let nth = 0; nth < 2; nth++) await heard({ event: 'active' });
     time.nowMs = 5;
     for (let nth = 0; nth < 2; nth++) await heard({ event: 'stalled' });
     await completed();
     expect(told).toEqual([
-      ...[['accepted'], ['leased', LEASED], ['requeued', true], ['leased', LEASED]],
+      ['accepted'],
+      ['leased', LEASED],
+      ['requeued', true],
+      ['leased', LEASED],
       ['computed', 7, 2],
     ]);
     expect(ends).toMatchObject([{ type: 'completed', reply: { kind: 'embeddings' } }]);
@@ -121,8 +124,7 @@ describe('a request in the shared queue', () => {
   it('that failed at its worker had that worker, and its job is answered', async () => {
     const error = { code: 'invalid_audio', message: 'no sound' };
     const failed = { ...(JSON.parse(COMPLETED) as object), outcome: 'failed', error };
-    const { opened, completed, told, calls } = watched();
-    await opened;
+    const { completed, told, calls } = await started();
     await completed(JSON.stringify(failed));
     expect(told).toEqual([['accepted'], ['leased', LEASED]]);
     expect(calls).toContainEqual(['answered', { model: MODEL, jobId: JOB }, undefined]);
@@ -130,8 +132,7 @@ describe('a request in the shared queue', () => {
 
   it('is neither looked for nor timed once it has ended, nor is any when the gateway ends', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate'] });
-    const { opened, completed, looks, back, requests } = watched();
-    await opened;
+    const { completed, looks, back, requests } = await started();
     expect(jest.getTimerCount()).toBe(2);
     await completed();
     back.next();
@@ -143,8 +144,7 @@ describe('a request in the shared queue', () => {
 
   it('that lost its worker expires at its queue deadline, the time with the worker apart', async () => {
     jest.useFakeTimers({ doNotFake: ['setImmediate'] });
-    const { opened, heard, time, ends, close } = watched({ facts: TAKEN, queueDeadlineMs: 100 });
-    await opened;
+    const { heard, time, ends } = await started({ facts: TAKEN, queueDeadlineMs: 100 });
     await heard({ event: 'active' });
     time.nowMs = 50;
     await heard({ event: 'stalled' });
@@ -152,27 +152,23 @@ describe('a request in the shared queue', () => {
     expect(ends).toEqual([]);
     jest.advanceTimersByTime(1);
     expect(ends).toEqual([{ type: 'expired' }]);
-    close();
     jest.useRealTimers();
   });
 
   it('whose job is gone at its worker is told as lost, and waits again', async () => {
     const setting: Setting = { facts: TAKEN };
-    const { opened, heard, removed, told, close } = watched(setting);
-    await opened;
+    const { heard, removed, told } = await started(setting);
     await heard({ event: 'active' });
     delete setting.facts;
     await removed();
     expect(told.at(-1)).toEqual(['requeued', true]);
-    close();
   });
 
   it('that is cancelled while its job is looked for is not queued again', async () => {
     const gate = Promise.withResolvers<undefined>();
-    const { opened, removed, requests, shared, entered } = watched({
+    const { removed, requests, shared, entered } = await started({
       stopReason: () => gate.promise,
     });
-    await opened;
     await removed();
     await requests.cancel(shared, 'client');
     gate.resolve(undefined);
@@ -181,22 +177,18 @@ describe('a request in the shared queue', () => {
   });
 
   it('that joins a job learns at once where that stands', async () => {
-    const { opened, told, close } = watched({ facts: TAKEN, joins: true });
-    await opened;
+    const { told } = await started({ facts: TAKEN, joins: true });
     expect(told).toEqual([['accepted'], ['leased', LEASED]]);
-    close();
   });
 
   it('whose workers all died is lost', async () => {
-    const { opened, heard, ends } = watched();
-    await opened;
+    const { heard, ends } = await started();
     await heard({ event: 'failed' });
     expect(ends).toEqual([{ type: 'lost' }]);
   });
 
   it('whose job is lost time and again is lost', async () => {
-    const { opened, removed, entered, ends } = watched();
-    await opened;
+    const { removed, entered, ends } = await started();
     for (let nth = 0; nth < 12; nth++) await removed();
     expect([entered.length, ends]).toEqual([11, [{ type: 'lost' }]]);
   });
@@ -205,17 +197,15 @@ describe('a request in the shared queue', () => {
     ['client', { type: 'stopped', reason: 'client' }],
     ['queue_timeout', { type: 'expired' }],
   ])('whose job is gone since it was stopped for %s ends so', async (reason, end) => {
-    const { opened, removed, entered, ends } = watched({
+    const { removed, entered, ends } = await started({
       stopReason: () => Promise.resolve(reason),
     });
-    await opened;
     await removed();
     expect([entered, ends]).toEqual([['first'], [end]]);
   });
 
   it('is cancelled without a report, and its job stopped', async () => {
-    const { opened, requests, shared, ends, calls } = watched();
-    await opened;
+    const { requests, shared, ends, calls } = await started();
     await requests.cancel(shared, 'client');
     expect(ends).toEqual([]);
     expect(calls).toEqual([
@@ -236,8 +226,7 @@ describe('a request in the shared queue', () => {
   });
 
   it('expires at its queue deadline, and its job is stopped', async () => {
-    const { opened, ends, calls } = watched({ queueDeadlineMs: 0 });
-    await opened;
+    const { ends, calls } = await started({ queueDeadlineMs: 0 });
     await new Promise(resolve => setTimeout(resolve));
     expect([ends, namesOf(calls)]).toEqual([[{ type: 'expired' }], ['remove', 'stop']]);
   });
@@ -255,40 +244,33 @@ describe('a request in the shared queue', () => {
   });
 
   it('is not forgotten for an earlier one of its id', async () => {
-    const { opened, requests, shared, close } = watched();
-    await opened;
+    const { requests, shared } = await started();
     requests.forget(new SharedRequest(shared.request, shared.reports, shared.ref));
     expect(requests.get(shared.ref)).toBe(shared);
     requests.forget(shared);
     expect(requests.get(shared.ref)).toBeUndefined();
-    close();
   });
 
   it('has the weight that its tenant has now while it waits', async () => {
-    const { opened, heard, weights, calls, close } = watched({ facts: TAKEN });
-    await opened;
+    const { heard, weights, calls } = await started({ facts: TAKEN });
     weights.next();
     await heard({ event: 'active' });
     weights.next();
     expect(calls).toEqual([['weigh', MODEL, undefined]]);
-    close();
   });
 
   it('whose result was removed is queued again', async () => {
-    const { opened, completed, entered, close } = watched({
+    const { completed, entered } = await started({
       load: () => Promise.reject(new BlobMissing('b')),
     });
-    await opened;
     await completed();
     expect(entered).toEqual(['first', 'again']);
-    close();
   });
 
   it('is answered with the transcript of its worker', async () => {
     const transcript = { text: 'heard', segments: [] };
     const value = { kind: 'transcript', transcript };
-    const { opened, completed, ends } = watched();
-    await opened;
+    const { completed, ends } = await started();
     await completed(JSON.stringify({ ...(JSON.parse(COMPLETED) as object), value }));
     expect(ends).toMatchObject([{ reply: { kind: 'transcript', transcript } }]);
   });
@@ -300,8 +282,7 @@ describe('speech in the shared queue', () => {
 
   it('is answered once all of it was sent', async () => {
     const { task } = synthesize('text');
-    const { opened, completed, ends, calls } = watched({ payload: task });
-    await opened;
+    const { completed, ends, calls } = await started({ payload: task });
     await completed(SPOKEN);
     await settled();
     expect(ends).toMatchObject([{ type: 'completed', reply: { durationS: 2, lateS: 0 } }]);
@@ -312,21 +293,20 @@ describe('speech in the shared queue', () => {
 
   it('that is heard before its worker is known is asked after, and then sent', async () => {
     const { task } = synthesize('text');
-    const { opened, spoken, told, close } = watched({ payload: task, facts: TAKEN });
-    await opened;
+    const { spoken, told } = await started({ payload: task, facts: TAKEN });
     spoken(0);
     await settled();
     expect([told, (task.sink.audio as PassThrough).readableLength]).toEqual([
-      ...[[['accepted'], ['leased', LEASED]], 2],
+      [['accepted'], ['leased', LEASED]],
+      2,
     ]);
-    close();
   });
 
   it('fails when its worker dies after some of it was sent', async () => {
-    const { opened, spoken, heard, ends, calls } = watched({
-      ...{ payload: synthesize('text').task, facts: TAKEN },
+    const { spoken, heard, ends, calls } = await started({
+      payload: synthesize('text').task,
+      facts: TAKEN,
     });
-    await opened;
     spoken(0);
     await settled();
     await heard({ event: 'stalled' });
@@ -335,10 +315,10 @@ describe('speech in the shared queue', () => {
   });
 
   it('fails when it cannot be sent', async () => {
-    const { opened, spoken, completed, ends } = watched({
-      ...{ payload: synthesize('text').task, facts: TAKEN },
+    const { spoken, completed, ends } = await started({
+      payload: synthesize('text').task,
+      facts: TAKEN,
     });
-    await opened;
     spoken(0);
     await settled();
     await completed(SPOKEN.replace('"b"', '"other"'));

@@ -9,7 +9,9 @@ import { SpeechFeed, SpeechRelay } from './speech-relay.js';
 const head = { contentType: 'audio/wav', sampleRate: 24_000 };
 const whole = Buffer.from('0123456789');
 const piece = (from: number, to: number, blob = 'b1'): SpeechPiece => ({
-  ...{ blob, offset: from, bytes: whole.subarray(from, to) },
+  blob,
+  offset: from,
+  bytes: whole.subarray(from, to),
   ...head,
 });
 const value = (blob = 'b1') => ({
@@ -167,7 +169,8 @@ describe('SpeechFeed', () => {
     emit('one', encodeSpeechPiece(piece(3, 6)));
     expect([heard.mock.calls.length, listener.mock.calls.length]).toEqual([1, 1]);
     expect([subscribe.mock.calls, unsubscribe.mock.calls]).toEqual([
-      ...[[[channelOf('one')], [channelOf('other')]], [[channelOf('one')]]],
+      [[channelOf('one')], [channelOf('other')]],
+      [[channelOf('one')]],
     ]);
   });
 });

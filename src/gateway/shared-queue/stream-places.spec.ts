@@ -28,7 +28,9 @@ describe('live streams at workers that several gateways send to', () => {
     return places;
   });
   const places = {
-    ...{ left: jest.fn(), extra: jest.fn(), changed: jest.fn() },
+    left: jest.fn(),
+    extra: jest.fn(),
+    changed: jest.fn(),
     granted: () => granted.splice(0),
     enter: jest.fn(),
     get isShared() {
@@ -89,7 +91,8 @@ describe('live streams at workers that several gateways send to', () => {
     const stream = streams.open('m', CONFIG, 't');
     expect([...options.waiting()]).toEqual([{ key: 'session' }]);
     await expect(Array.fromAsync(stream.receiveEvents())).rejects.toMatchObject({
-      ...{ code: 'queue_full', retryAfterMs: 1000 },
+      code: 'queue_full',
+      retryAfterMs: 1000,
     });
     expect([places.left.mock.calls, [...options.waiting()]]).toEqual([[['session']], []]);
     expect(pool.openStream).not.toHaveBeenCalled();
@@ -122,8 +125,13 @@ describe('live streams at workers that several gateways send to', () => {
   it('wait as one REALTIME request each', () => {
     streams.open('m', CONFIG, 't');
     expect(options.placeOf({ key: aKey('s') }, 'n')).toEqual({
-      ...{ id: `${keys.job(aKey('s'), undefined)}.n`, class: QueueJobClass.REALTIME, sinceMs: 77 },
-      ...{ costMs: 1, weight: 1, mostTogether: undefined, isReturned: false },
+      id: `${keys.job(aKey('s'), undefined)}.n`,
+      class: QueueJobClass.REALTIME,
+      sinceMs: 77,
+      costMs: 1,
+      weight: 1,
+      mostTogether: undefined,
+      isReturned: false,
       shown: { v: 1, kind: 'stream', model: 'm' },
     });
     expect(options.slots()).toMatchObject([{ workerId: 'w', credits: 2 }]);

@@ -33,8 +33,13 @@ describe('text for workers that several gateways send to', () => {
   let [stops$, heard$, capacity$] = [new Subject(), new Subject(), new Subject()];
   const [add, settle, offer, lease, free] = [jest.fn(), jest.fn(), jest.fn(), jest.fn(), jest.fn()];
   const places = {
-    ...{ enter: jest.fn(), left: jest.fn(), extra: jest.fn(), changed: jest.fn() },
-    ...{ refused: jest.fn(), limited: jest.fn(), keyOf: jest.fn() },
+    enter: jest.fn(),
+    left: jest.fn(),
+    extra: jest.fn(),
+    changed: jest.fn(),
+    refused: jest.fn(),
+    limited: jest.fn(),
+    keyOf: jest.fn(),
     granted: () => granted.splice(0),
     sendsTo: (id: string) => id === 'w',
     without: () => COUNTS,
@@ -90,11 +95,9 @@ describe('text for workers that several gateways send to', () => {
     emit('reprioritized', 'r');
     emit('accepted', 'gone');
     expect(places.enter.mock.calls).toEqual([
-      ...[
-        [request, false],
-        [request, true],
-        [request, false],
-      ],
+      [request, false],
+      [request, true],
+      [request, false],
     ]);
     expect(add).toHaveBeenCalledTimes(1);
     expect([[...options.waiting()], options.slots()]).toEqual([[request], shared]);
@@ -117,8 +120,13 @@ describe('text for workers that several gateways send to', () => {
     );
     const shown = { v: 1, kind: 'generation', id: 'r', model: 'm', tenant: 't' };
     expect(batch).toEqual({
-      ...{ id: `${keys.job('r', 't')}.nonce`, class: QueueJobClass.BATCH, sinceMs: 5999.6 },
-      ...{ costMs: 7, mostTogether: 2, weight: 3, isReturned: false },
+      id: `${keys.job('r', 't')}.nonce`,
+      class: QueueJobClass.BATCH,
+      sinceMs: 5999.6,
+      costMs: 7,
+      mostTogether: 2,
+      weight: 3,
+      isReturned: false,
       shown: { ...shown, acceptedMs: 6000, priority: 'batch' },
     });
     expect(urgent).toMatchObject({
@@ -150,7 +158,10 @@ describe('text for workers that several gateways send to', () => {
     const made = plan(request);
     expect(lease).toHaveBeenCalledWith('w', 1, 'urgent', 2);
     expect(made).toMatchObject({
-      ...{ model: 'm', workerId: 'w', reason: 'single', agingShare: undefined },
+      model: 'm',
+      workerId: 'w',
+      reason: 'single',
+      agingShare: undefined,
       members: [{ request, batchWaitMs: 0, aged: false }],
     });
     expect([queue.depth, free.mock.calls.length]).toEqual([0, 0]);
@@ -245,7 +256,9 @@ describe('text for workers that several gateways send to', () => {
     capacity$.next('m');
     const all = { realtime: 9, batch: 9, running: 9 };
     expect([text.offer('m'), text.lease('w', 1, 'free'), text.others('m', all)]).toEqual([
-      ...[OFFER, sent, all],
+      OFFER,
+      sent,
+      all,
     ]);
     expect([add.mock.calls, text.elsewhere('m')]).toEqual([[], undefined]);
   });

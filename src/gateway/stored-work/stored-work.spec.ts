@@ -10,7 +10,12 @@ import { isCallersOnly, StoredWork } from './stored-work.js';
 const KEEP_MS = 60_000;
 const work = (fields: object = {}): StoredRequest =>
   ({
-    ...{ tenant: 't', name: 'n', requestId: 'r', blob: 'b', mode: 'waiting', status: 'running' },
+    tenant: 't',
+    name: 'n',
+    requestId: 'r',
+    blob: 'b',
+    mode: 'waiting',
+    status: 'running',
     ...fields,
   }) as never;
 
@@ -33,8 +38,12 @@ describe('stored work', () => {
     [log, found, ended] = [[], undefined, []];
     opened = { created: true, request: work(), replaced: [] };
     scripted = {
-      ...{ isPatient: false, outcome: 'ended', isWhole: true },
-      ...{ isReceived: true, isCancelled: true, fails: false },
+      isPatient: false,
+      outcome: 'ended',
+      isWhole: true,
+      isReceived: true,
+      isCancelled: true,
+      fails: false,
     };
     const store = {
       open: (given: object) => {

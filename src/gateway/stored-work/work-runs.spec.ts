@@ -17,8 +17,13 @@ import { jsonAnswer, type WorkRunner, WorkRuns } from './work-runs.js';
 
 const work = (fields: object = {}): StoredRequest =>
   ({
-    ...{ tenant: 't', requestId: 'r', mode: 'async', path: '/p', losses: 0 },
-    ...{ expiresAtMs: Infinity, ...fields },
+    tenant: 't',
+    requestId: 'r',
+    mode: 'async',
+    path: '/p',
+    losses: 0,
+    expiresAtMs: Infinity,
+    ...fields,
   }) as never;
 const refused = (code: ErrorCode): DomainError => new DomainError(code, `It is ${code}.`);
 
@@ -174,8 +179,11 @@ describe('work that no caller waits for', () => {
     outcomes = ['cancelling'];
     await queued(done);
     expect(log).toEqual([
-      ...['completed 200', 'withdraw', 'fail request_cancelled'],
-      ...['cancelled 499 request_cancelled', 'release'],
+      'completed 200',
+      'withdraw',
+      'fail request_cancelled',
+      'cancelled 499 request_cancelled',
+      'release',
     ]);
   });
 

@@ -29,9 +29,12 @@ async function rig(
   const settings = settingsFrom({});
   const parts = [catalog, new TextGenerationService(inference, settings), settings] as const;
   const controllers = {
-    ...{ chat: new CompletionsController(...parts), complete: new CompletionsController(...parts) },
-    ...{ embed: new CompletionsController(...parts), rerank: new RerankController(...parts) },
-    ...{ tokenize: new TokensController(...parts), detokenize: new TokensController(...parts) },
+    chat: new CompletionsController(...parts),
+    complete: new CompletionsController(...parts),
+    embed: new CompletionsController(...parts),
+    rerank: new RerankController(...parts),
+    tokenize: new TokensController(...parts),
+    detokenize: new TokensController(...parts),
   };
   const server = await served((request, reply) =>
     (controllers[route] as unknown as Record<string, (...given: unknown[]) => unknown>)[route]!(
@@ -79,7 +82,8 @@ describe('text over HTTP', () => {
     started.answer({ kind: 'embeddings', vectors: floats(0.5, 1), dimensions: 2, usage });
     expect((await answer).json()).toMatchObject({
       data: vectors.map((embedding, index) => ({ index, embedding })),
-      ...{ model: 'e', usage: { prompt_tokens: tokens, total_tokens: tokens } },
+      model: 'e',
+      usage: { prompt_tokens: tokens, total_tokens: tokens },
     });
   });
 

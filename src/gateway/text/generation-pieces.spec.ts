@@ -28,11 +28,9 @@ describe('what a chat says', () => {
       function: { name: 'f', arguments: { at: 1 } },
     };
     const usage = {
-      ...{
-        prompt_tokens: 5,
-        completion_tokens: 2,
-        prompt_tokens_details: { cached_tokens: 4 },
-      },
+      prompt_tokens: 5,
+      completion_tokens: 2,
+      prompt_tokens_details: { cached_tokens: 4 },
       completion_tokens_details: { reasoning_tokens: 1 },
     };
     const message = {
@@ -61,11 +59,11 @@ describe('what a chat says', () => {
       {
         type: 'usage',
         usage: {
-          ...{ input_tokens: 5, output_tokens: 2, total_tokens: 7 },
-          ...{
-            input_tokens_details: { cached_tokens: 4, cache_write_tokens: 0 },
-            output_tokens_details: { reasoning_tokens: 1 },
-          },
+          input_tokens: 5,
+          output_tokens: 2,
+          total_tokens: 7,
+          input_tokens_details: { cached_tokens: 4, cache_write_tokens: 0 },
+          output_tokens_details: { reasoning_tokens: 1 },
         },
       },
     ]);

@@ -9,17 +9,20 @@ const NAMES: ParamNames = [
   [/^(tools\[\d+\])\.function\b/, '$1'],
 ];
 const error = new DomainError('rate_limit_exceeded', '`stop` and `stop` of `stops`.', {
-  ...{ param: 'stop', retryAfterMs: 5, foreignCode: 'theirs' },
+  param: 'stop',
+  retryAfterMs: 5,
+  foreignCode: 'theirs',
 });
 
 describe('fields of another dialect', () => {
   it('are named in its errors', () => {
     expect(inWordsOf(NAMES, error)).toMatchObject({
-      ...{
-        code: 'rate_limit_exceeded',
-        message: '`stop_sequences` and `stop_sequences` of `stops`.',
-      },
-      ...{ param: 'stop_sequences', retryAfterMs: 5, foreignCode: 'theirs', cause: error },
+      code: 'rate_limit_exceeded',
+      message: '`stop_sequences` and `stop_sequences` of `stops`.',
+      param: 'stop_sequences',
+      retryAfterMs: 5,
+      foreignCode: 'theirs',
+      cause: error,
     });
     const soon = new DomainError('invalid_value', 'no', { param: 'tools[1].function.name' });
     expect(inWordsOf(NAMES, soon)).toMatchObject({

@@ -71,7 +71,9 @@ describe('an answer in another dialect', () => {
   it('begins once, with its first piece, and ends', async () => {
     const form = dialectAnswer(dialect());
     expect([form.contentType, form.format(chunk('a')), form.format(chunk('b'))]).toEqual([
-      ...['text/x-lines', 'begin\na\n', 'b\n'],
+      'text/x-lines',
+      'begin\na\n',
+      'b\n',
     ]);
     expect(await form.lastFrame(undefined)).toBe('end\n');
     expect(await dialectAnswer(dialect()).lastFrame(undefined)).toBe('begin\nend\n');
@@ -110,7 +112,10 @@ describe('a generation over HTTP', () => {
     const { answer, next } = await rig(false);
     const { work, output, idleMs, answer: settle } = await next();
     expect(work).toMatchObject({
-      ...{ model: 'm', bytes: 2, audioDurationS: 0, timeoutMs: 600_000 },
+      model: 'm',
+      bytes: 2,
+      audioDurationS: 0,
+      timeoutMs: 600_000,
       payload: { kind: 'generate', form: 'chat', maxTokens: 5 },
     });
     expect([output, idleMs, work.payload.sink]).toEqual([undefined, undefined, undefined]);
@@ -122,7 +127,8 @@ describe('a generation over HTTP', () => {
     const { payload, headers } = await answer;
     expect(JSON.parse(payload)).toEqual({ all: 'a' });
     expect(headers).toMatchObject({
-      ...{ 'x-switchyard-ignored': 'seed', 'x-switchyard-prompt-tokens': '3' },
+      'x-switchyard-ignored': 'seed',
+      'x-switchyard-prompt-tokens': '3',
       'content-type': 'application/json; charset=utf-8',
     });
   });
@@ -139,7 +145,8 @@ describe('a generation over HTTP', () => {
     const { payload, headers } = await answer;
     expect(payload).toBe('begin\na\nb\nend\n');
     expect(headers).toMatchObject({
-      ...{ 'content-type': 'text/x-lines', 'x-switchyard-queue-ms': '1.00' },
+      'content-type': 'text/x-lines',
+      'x-switchyard-queue-ms': '1.00',
       'cache-control': 'no-cache',
     });
   });
@@ -163,7 +170,9 @@ describe('a generation over HTTP', () => {
     const embedded = service.embed({ id: 'r', tenant: 't' } as never, 'e', { body, inputs: 3 });
     const { work, answer } = await next();
     expect(work).toEqual({
-      ...{ model: 'e', bytes: 12, audioDurationS: 0 },
+      model: 'e',
+      bytes: 12,
+      audioDurationS: 0,
       payload: { kind: 'embed', body, inputs: 3 },
     });
     answer({ kind: 'embeddings', vectors: Buffer.alloc(4), dimensions: 1 });

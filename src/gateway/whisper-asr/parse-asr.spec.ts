@@ -20,7 +20,10 @@ const parsed = (fields: Partial<AsrQueryDto>, strict = false) =>
 const words = [{ word: 'One', start: 0.0004, end: 0.5 }];
 const segment = (id: number, text: string) => ({ id, text, start: id * 1.0006, end: id + 1.0004 });
 const TRANSCRIPT = {
-  ...{ text: 'One. Two.', language: 'en', durationS: 2, words },
+  text: 'One. Two.',
+  language: 'en',
+  durationS: 2,
+  words,
   segments: [segment(0, ' One.\t'), segment(1, ' Two\nmore.')],
 } as unknown as Transcript;
 const bodyOf = (fields: Partial<AsrQueryDto>): string => {
@@ -54,10 +57,14 @@ describe('a query of whisper-asr-webservice', () => {
   it('is a transcription or a translation', () => {
     const transcribed = parsed({ language: 'de', initial_prompt: 'Names' });
     expect(transcribed.params).toMatchObject({
-      ...{ task: 'transcribe', language: 'de', prompt: 'Names', wordTimestamps: false },
+      task: 'transcribe',
+      language: 'de',
+      prompt: 'Names',
+      wordTimestamps: false,
     });
     expect(parsed({ task: 'translate', language: 'de' }).params).toMatchObject({
-      ...{ task: 'translate', language: '' },
+      task: 'translate',
+      language: '',
     });
     const timed = parsed({ output: 'json', word_timestamps: true });
     expect([timed.params.wordTimestamps, timed.ignored]).toEqual([true, []]);
@@ -76,7 +83,8 @@ describe('a query of whisper-asr-webservice', () => {
     const fields = { model: 'plain', word_timestamps: true, output: 'json' } as const;
     expect(() => parsed(fields)).toThrow(
       expect.objectContaining({
-        ...{ code: 'unsupported_parameter', param: 'word_timestamps' },
+        code: 'unsupported_parameter',
+        param: 'word_timestamps',
         message: expect.stringContaining('`word_timestamps`'),
       }),
     );

@@ -73,8 +73,9 @@ describe('the API of whisper-asr-webservice', () => {
     const { contentType, body } = parsed.write!(transcriptOf(language));
     expect(contentType).toBe('application/json; charset=utf-8');
     expect(JSON.parse(String(body))).toMatchObject({
-      ...{ detected_language: expect.stringMatching(new RegExp(name, 'i')) },
-      ...{ language_code: code, confidence: null },
+      detected_language: expect.stringMatching(new RegExp(name, 'i')),
+      language_code: code,
+      confidence: null,
     });
   });
 

@@ -18,8 +18,13 @@ describe('CircuitBreaker', () => {
   });
 
   const offer = {
-    ...{ workerId: 'w', free: 4, urgent: 4, idle: true, maxBatch: 4 },
-    ...{ total: 4, latencyMs: 0 },
+    workerId: 'w',
+    free: 4,
+    urgent: 4,
+    idle: true,
+    maxBatch: 4,
+    total: 4,
+    latencyMs: 0,
   };
   const takesTrial = () => breaker.limit(offer)?.isTrial === true;
   const begunTrial = () => breaker.trials([new Lease(() => undefined)])[0]!;

@@ -64,7 +64,9 @@ describe('the place of a model on a device', () => {
     place.requestLoad('b');
     place.requestLoad(undefined, Infinity);
     expect([place.arrived(), place.loadRequestedSinceMs, place.refusal]).toEqual([
-      ...[['b'], Infinity, undefined],
+      ['b'],
+      Infinity,
+      undefined,
     ]);
   });
 
@@ -73,7 +75,9 @@ describe('the place of a model on a device', () => {
     expect(place.refusal).toBeUndefined();
     place.refuse('too large', 1500);
     expect([place.refusal, place.loadRequestedSinceMs, onRefused.mock.calls.length]).toEqual([
-      ...['too large', Infinity, 1],
+      'too large',
+      Infinity,
+      1,
     ]);
     nowMs = 1499;
     expect(place.refusal).toBe('too large');

@@ -23,7 +23,9 @@ it('a worker of another gateway is probed when it comes, serves, or is another p
   location.update({ ...WORKER, pid: 2, address: '127.0.0.1:2', token: 'u' });
   expect(told.splice(0)).toEqual(['starting', '127.0.0.1:2', 'ready']);
   expect([location.status, location.token, location.isElsewhere]).toEqual([
-    ...[{ pid: 2, restarts: 0 }, 'u', true],
+    { pid: 2, restarts: 0 },
+    'u',
+    true,
   ]);
   location.onHung();
   await location.stop();

@@ -26,9 +26,13 @@ describe('the roster of a model', () => {
 
   function made(fields: Partial<ModelSpec> = {}): ModelRoster {
     const owner = {
-      ...{ settings: settingsFrom({ 'workers.dns_refresh_ms': 1 }), starts: new StartTurns(9, 9) },
-      ...{ clock: { nowMs: () => 0 }, activity: new Subject(), executed: new Subject() },
-      ...{ onCapacity: () => undefined, onReturn: () => undefined },
+      settings: settingsFrom({ 'workers.dns_refresh_ms': 1 }),
+      starts: new StartTurns(9, 9),
+      clock: { nowMs: () => 0 },
+      activity: new Subject(),
+      executed: new Subject(),
+      onCapacity: () => undefined,
+      onReturn: () => undefined,
       launch: { ...fixtureLaunch, inner: () => () => new InnerWorker() },
     };
     roster = new ModelRoster(
@@ -41,7 +45,11 @@ describe('the roster of a model', () => {
   }
   const ids = (): string[] => roster.all.map(({ id }) => id);
   const elsewhere = (workerId: string, pid = 1) => ({
-    ...{ workerId, pid, address: '127.0.0.1:9', token: 't', state: 'starting' },
+    workerId,
+    pid,
+    address: '127.0.0.1:9',
+    token: 't',
+    state: 'starting',
   });
 
   it('has the workers of its replicas and of its addresses that need no name server', () => {
@@ -118,7 +126,8 @@ describe('the roster of a model', () => {
     roster.follow([]);
     expect(ids()).toEqual(['m-0', 'm-1']);
     expect(roster.all.map(({ options }) => options.location.isElsewhere ?? false)).toEqual([
-      ...[false, false],
+      false,
+      false,
     ]);
     await until(() => one?.isClosing === true);
     const [own] = roster.all;

@@ -48,10 +48,15 @@ describe('the workers of a model', () => {
     activity$.subscribe(one => activity.push(one));
     executed$.subscribe(one => executed.push(one));
     const one = new ModelWorkers({
-      ...{ settings: settingsFrom({ 'workers.restart_max_ms': 1 }), capacity },
-      ...{ clock: { nowMs: () => nowMs }, activity: activity$, executed: executed$ },
-      ...{ launch: { ...fixtureLaunch, inner }, starts: new StartTurns(9, 9) },
-      ...{ model: innerModel(fields), resolve: () => Promise.resolve([]) },
+      settings: settingsFrom({ 'workers.restart_max_ms': 1 }),
+      capacity,
+      clock: { nowMs: () => nowMs },
+      activity: activity$,
+      executed: executed$,
+      launch: { ...fixtureLaunch, inner },
+      starts: new StartTurns(9, 9),
+      model: innerModel(fields),
+      resolve: () => Promise.resolve([]),
     });
     all.push(one);
     return one;
@@ -63,6 +68,11 @@ describe('the workers of a model', () => {
     await settled();
     return model;
   }
+  /** Slots of one of its workers; `mostTogether`: for a suspect. */
+  const leased = (id = 'm-0', slots = 1, mostTogether?: number) =>
+    model.roster.get(id)!.lease(slots, 'free', mostTogether);
+  /** The worker that a suspect is sent to. */
+  const suspectAt = () => model.offer({ yields: true, mostTogether: 1 })?.workerId;
   const stateOf = ({ view }: ModelWorkers = model): unknown => view.call(model).state;
 
   it.each([
@@ -89,9 +99,8 @@ describe('the workers of a model', () => {
     model = made(fields);
     model.boot();
     model.demand();
-    expect([model.isPlaced, model.view().autostart, model.life]).toEqual([
-      ...[true, autostart, 'unloaded'],
-    ]);
+    expect(model.isPlaced).toBe(true);
+    expect([model.view().autostart, model.life]).toEqual([autostart, 'unloaded']);
     expect(model.place.loadRequestedSinceMs).toBe(sinceMs);
   });
 
@@ -116,7 +125,10 @@ describe('the workers of a model', () => {
     await loaded();
     await model.unload(true);
     expect([model.life, model.isHeld, model.view().startsOnRequest, told.at(-1)]).toEqual([
-      ...['unloaded', true, false, 'm'],
+      'unloaded',
+      true,
+      false,
+      'm',
     ]);
     model.boot();
     await model.unload(true);
@@ -131,12 +143,11 @@ describe('the workers of a model', () => {
 
   it('are unloaded when what runs has ended, and loaded after that', async () => {
     await loaded();
-    const [lease] = model.roster.all[0]!.lease(1, 'free');
+    const [lease] = leased();
     const [one, two] = [model.unload(false), model.unload(false)];
     model.load();
-    expect([one === two, model.life, stateOf(), model.running]).toEqual([
-      ...[true, 'unloading', 'unloading', 1],
-    ]);
+    expect(one).toBe(two);
+    expect([model.life, stateOf(), model.running]).toEqual(['unloading', 'unloading', 1]);
     lease?.release();
     await one;
     await until(() => model.hasReady);
@@ -146,32 +157,31 @@ describe('the workers of a model', () => {
   it('offer the least loaded of them, the favourite of an affinity, and not the avoided', async () => {
     await loaded({ replicas: 3 });
     expect(model.offer()?.workerId).toBe('m-0');
-    model.roster.get('m-0')!.lease(1, 'free');
-    expect([model.offer()?.workerId, model.offer({ avoid: ['m-1'] })?.workerId]).toEqual([
-      ...['m-1', 'm-2'],
-    ]);
+    leased();
+    expect(model.offer()?.workerId).toBe('m-1');
+    expect(model.offer({ avoid: ['m-1'] })?.workerId).toBe('m-2');
     const favourites = ['a', 'b', 'c', 'd', 'e', 'f'].map(
       affinity => model.offer({ affinity })?.workerId,
     );
     expect(new Set(favourites)).toEqual(new Set(['m-1', 'm-2']));
-    for (const id of ['m-1', 'm-2']) model.roster.get(id)!.lease(2, 'free');
+    for (const id of ['m-1', 'm-2']) leased(id, 2);
     expect(model.offer({ affinity: 'a' })?.workerId).toBe('m-0');
-    model.roster.get('m-0')!.lease(1, 'free');
+    leased();
     expect(model.offer()).toBeUndefined();
   });
 
   it('compute what suspects send at one replica, as long as it is not taken out', async () => {
     await loaded({ replicas: 3 });
-    model.roster.get('m-0')!.lease(1, 'free', 1);
-    expect(model.offer({ yields: true, mostTogether: 1 })).toBeUndefined();
+    leased('m-0', 1, 1);
+    expect(suspectAt()).toBeUndefined();
     expect(model.offer({ mostTogether: 1 })?.workerId).toBe('m-1');
     model.roster.get('m-0')!.order('drain');
-    expect(model.offer({ yields: true, mostTogether: 1 })?.workerId).toBe('m-1');
+    expect(suspectAt()).toBe('m-1');
     model.roster.get('m-0')!.order('resume');
     await settled();
-    expect(model.offer({ yields: true, mostTogether: 1 })?.workerId).toBe('m-1');
+    expect(suspectAt()).toBe('m-1');
     await loaded();
-    expect(model.offer({ yields: true, mostTogether: 1 })?.workerId).toBe('m-0');
+    expect(suspectAt()).toBe('m-0');
   });
 
   it('that cannot start say why, in the words of the engine', async () => {
@@ -197,11 +207,12 @@ describe('the workers of a model', () => {
   it('without a file that their channels need are not started, until they are unloaded', async () => {
     await loaded({ addresses: ['127.0.0.1:9'], remote: { tokenFile: '/gone' } });
     expect([stateOf(), model.life, model.loadFailure?.code]).toEqual([
-      ...['failed', 'unloaded', 'model_load_failed'],
+      'failed',
+      'unloaded',
+      'model_load_failed',
     ]);
-    expect([activity, model.loadProblem]).toMatchObject([
-      ...[[{ type: 'load_failed', model: 'm' }], expect.stringContaining('/gone')],
-    ]);
+    expect(activity).toEqual([{ type: 'load_failed', model: 'm' }]);
+    expect(model.loadProblem).toContain('/gone');
     model.boot();
     activity.length = 0;
     model.demand();
@@ -213,7 +224,9 @@ describe('the workers of a model', () => {
   it('that are refused at their device fail with the reason of that', () => {
     model.place.refuse('too large', 2000);
     expect([stateOf(), model.view().reason, model.loadFailure?.message]).toEqual([
-      ...['failed', 'too large', 'The model m cannot be loaded: too large'],
+      'failed',
+      'too large',
+      'The model m cannot be loaded: too large',
     ]);
     expect(activity).toEqual([{ type: 'load_failed', model: 'm' }]);
   });
@@ -226,9 +239,7 @@ describe('the workers of a model', () => {
     model.roster.order(one!, 'drain');
     expect(stateOf()).toBe('loading');
     model.roster.order(two!, 'drain');
-    expect([stateOf(), model.view().reason]).toEqual([
-      ...['failed', 'all of its workers are drained'],
-    ]);
+    expect([stateOf(), model.view().reason]).toEqual(['failed', 'all of its workers are drained']);
   });
 
   it('are needed when they are made and loaded, and by sessions', async () => {
@@ -248,8 +259,8 @@ describe('the workers of a model', () => {
 
   it('compute what suspects send at one of two', async () => {
     await loaded({ replicas: 2 });
-    model.roster.get('m-0')!.lease(1, 'free', 1);
-    expect(model.offer({ yields: true, mostTogether: 1 })).toBeUndefined();
+    leased('m-0', 1, 1);
+    expect(suspectAt()).toBeUndefined();
   });
 
   it('of which no name server has told any are loading', async () => {
@@ -260,16 +271,15 @@ describe('the workers of a model', () => {
   it('are closed for good', async () => {
     await loaded();
     await model.close();
-    expect([model.life, inners[0]?.isClosed, model.computes(innerModel())]).toEqual([
-      ...['unloading', true, false],
-    ]);
+    expect([model.life, inners[0]?.isClosed]).toEqual(['unloading', true]);
+    expect(model.computes(innerModel())).toBe(false);
   });
 
   it('are idle since they were last needed', async () => {
     await loaded({ idleUnloadS: 9 });
     nowMs = 1500;
     expect([model.view(), model.usedAtMs]).toMatchObject([{ idleMs: 500, idleUnloadS: 9 }, 1000]);
-    const [lease] = model.roster.all[0]!.lease(1, 'free');
+    const [lease] = leased();
     expect(model.view()).toMatchObject({ idleMs: 0, running: 1 });
     lease?.release();
     expect(model.view().idleMs).toBe(0);
@@ -278,18 +288,16 @@ describe('the workers of a model', () => {
     nowMs = 1700;
     expect(model.view().idleMs).toBe(100);
     model.reported({ deviceMs: 1 } as never);
-    expect([model.view().idleMs, executed]).toEqual([
-      ...[0, [{ model: 'm', execution: { deviceMs: 1 } }]],
-    ]);
+    expect(model.view().idleMs).toBe(0);
+    expect(executed).toEqual([{ model: 'm', execution: { deviceMs: 1 } }]);
   });
 
   it('are retired for good, and compute that model no more', async () => {
     await loaded();
-    expect([model.computes(innerModel()), model.computes(innerModel({ aliases: ['n'] }))]).toEqual([
-      ...[true, true],
-    ]);
+    for (const same of [{}, { aliases: ['n'] }])
+      expect(model.computes(innerModel(same))).toBe(true);
     expect(model.computes(innerModel({ languages: ['en'] }))).toBe(false);
-    const [lease] = model.roster.all[0]!.lease(1, 'free');
+    const [lease] = leased();
     const retired = model.retire();
     expect([model.life, model.computes(innerModel())]).toEqual(['unloading', false]);
     lease?.release();

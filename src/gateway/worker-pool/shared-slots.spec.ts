@@ -7,7 +7,9 @@ const UPSTREAM = { model: { engine: 'openai-http', options: { baseUrl: 'http://u
 
 const worker = (options: object, state = 'ready', free = 6): PooledWorker =>
   ({
-    ...{ id: 'w', slots: SLOTS, state },
+    id: 'w',
+    slots: SLOTS,
+    state,
     options: { model: { engine: 'synthetic' }, location: {}, ...options },
     offer: () => (free > 0 ? { free } : undefined),
   }) as unknown as PooledWorker;

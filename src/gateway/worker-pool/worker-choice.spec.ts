@@ -4,7 +4,11 @@ import { type WorkerOffer } from '../../core/dispatch/worker.port.js';
 import { favourite, leastLoaded, withoutAvoided } from './worker-choice.js';
 
 const worker = (workerId: string, free: number, total: number, latencyMs = 0): WorkerOffer => ({
-  ...{ workerId, free, urgent: free + 4, idle: free === total, maxBatch: 4 },
+  workerId,
+  free,
+  urgent: free + 4,
+  idle: free === total,
+  maxBatch: 4,
   total,
   latencyMs,
 });

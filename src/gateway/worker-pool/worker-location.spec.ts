@@ -196,7 +196,10 @@ describe('a worker in this process', () => {
         made.push(worker);
         return worker;
       },
-      ...{ retryMs: RETRY_MS, log: { say } as never, onRestart, onStartFailed },
+      retryMs: RETRY_MS,
+      log: { say } as never,
+      onRestart,
+      onStartFailed,
     });
     location.restart();
     location.onHung();
@@ -213,7 +216,8 @@ describe('a worker in this process', () => {
 
   it('is ready when it has loaded, with its warnings in its log', () => {
     expect([heard(), say.mock.calls]).toEqual([
-      ...[['starting', made[0], 'ready'], [['warn', 'old version']]],
+      ['starting', made[0], 'ready'],
+      [['warn', 'old version']],
     ]);
     expect(location.status).toEqual({ restarts: 0 });
   });
@@ -233,7 +237,9 @@ describe('a worker in this process', () => {
     await jest.advanceTimersByTimeAsync(0);
     expect(location.status).toEqual({ restarts: 1, startFailure: 'no key', problem: 'no key' });
     expect([heard(), onStartFailed.mock.calls.length, made[1]?.isClosed]).toEqual([
-      ...[['gone', 'starting', made[1], 'gone'], 1, true],
+      ['gone', 'starting', made[1], 'gone'],
+      1,
+      true,
     ]);
     loaded = Promise.resolve([]);
     await jest.advanceTimersByTimeAsync(RETRY_MS - 1);
@@ -267,6 +273,7 @@ it('a worker at an address is taken to be there, and is neither started nor ende
   location.onHung('hangs');
   await location.stop();
   expect([heard(), location.status]).toEqual([
-    ...[['starting', '127.0.0.1:1', 'ready'], { restarts: 0 }],
+    ['starting', '127.0.0.1:1', 'ready'],
+    { restarts: 0 },
   ]);
 });

@@ -24,12 +24,19 @@ describe('metrics of what workers report', () => {
     executed$ = new Subject();
     const slots = { total: 8, inUse: 2 };
     const worker = (id: string, state: string, health?: object) => ({
-      ...{ id, model: 'm', state, slots, health },
+      id,
+      model: 'm',
+      state,
+      slots,
+      health,
     });
     const views = [worker('w-0', 'ready', { generation }), worker('w-1', 'starting')];
     const model = { id: 'm', state: 'loaded', startsOnRequest: true, workers: views };
     const away = (id: string, state: string, startsOnRequest: boolean) => ({
-      ...{ id, state, startsOnRequest, workers: [worker(`${id}-0`, 'stopped')] },
+      id,
+      state,
+      startsOnRequest,
+      workers: [worker(`${id}-0`, 'stopped')],
     });
     const models = () => [
       model,
@@ -54,7 +61,10 @@ describe('metrics of what workers report', () => {
 
   it('say of each worker whether it takes work, unless its model is unloaded until the next request', async () => {
     expect(await metricValues('switchyard_worker_up')).toEqual({
-      ...{ 'w-0 m': 1, 'w-1 m': 0, 'held-0 held': 0, 'broken-0 broken': 0 },
+      'w-0 m': 1,
+      'w-1 m': 0,
+      'held-0 held': 0,
+      'broken-0 broken': 0,
     });
   });
 

@@ -132,10 +132,13 @@ describe('the pool', () => {
     await started(innerModel(), innerModel({ id: 'n', ...load }));
     pool.of('m')!.roster.get('m-0')!.streams!.lease(2);
     expect(refusal('m')).toMatchObject({
-      ...{ code: 'queue_full', retryAfterMs: 1000, message: expect.stringContaining('All 2') },
+      code: 'queue_full',
+      retryAfterMs: 1000,
+      message: expect.stringContaining('All 2'),
     });
     expect([refusal('n'), pool.of('n')?.life]).toMatchObject([
-      ...[{ code: 'no_worker', retryAfterMs: 1000 }, 'loaded'],
+      { code: 'no_worker', retryAfterMs: 1000 },
+      'loaded',
     ]);
     expect(refusal('unknown')).toMatchObject({ code: 'no_worker' });
     streams = 0;
@@ -162,7 +165,8 @@ describe('the pool', () => {
     expect(refused('m-9', 'restart')).toContain('the shared queue: restart m-9 where it runs');
     expect(refused('m-9', 'drain')).toContain('not announced itself');
     expect([pool.log('m-0')?.last(9).length, pool.log('m-9')]).toEqual([
-      ...[expect.any(Number), undefined],
+      expect.any(Number),
+      undefined,
     ]);
   });
 

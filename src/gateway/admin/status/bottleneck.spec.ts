@@ -6,12 +6,19 @@ import { bottleneckOf, type GatewayLoad } from './bottleneck.js';
 type ModelLoad = GatewayLoad['models'][number];
 
 const rates = (overrides: Partial<ModelRates>): ModelRates => ({
-  ...{ arrived: 0, completed: 0, failed: 0, cancelled: 0, refused: 0 },
+  arrived: 0,
+  completed: 0,
+  failed: 0,
+  cancelled: 0,
+  refused: 0,
   ...overrides,
 });
 
 const model = (overrides: Partial<ModelLoad> = {}): ModelLoad => ({
-  ...{ id: 'whisper', expected: true, waiting: 0, oldestWaitMs: 0 },
+  id: 'whisper',
+  expected: true,
+  waiting: 0,
+  oldestWaitMs: 0,
   workers: { total: 3, ready: 3, starting: 0, drained: 0 },
   slots: { total: 6, free: 6 },
   rates: rates({}),
@@ -19,7 +26,10 @@ const model = (overrides: Partial<ModelLoad> = {}): ModelLoad => ({
 });
 
 const load = (models: readonly ModelLoad[], overrides: Partial<GatewayLoad> = {}): GatewayLoad => ({
-  ...{ draining: false, dependencies: [], freeBytes: 1e12, models },
+  draining: false,
+  dependencies: [],
+  freeBytes: 1e12,
+  models,
   ...overrides,
 });
 

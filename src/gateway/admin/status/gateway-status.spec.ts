@@ -76,7 +76,9 @@ const found = (known?: Known) => statusOf(known).status.find();
 const kindOf = async (known: Known) => (await found(known)).bottleneck?.kind;
 
 const worker = (state: string, free: number, fields: object = {}) => ({
-  ...{ id: state, state, slots: { total: 2, free } },
+  id: state,
+  state,
+  slots: { total: 2, free },
   ...fields,
 });
 const WORKERS = [
@@ -96,13 +98,14 @@ describe('the status of a model', () => {
     const { models } = await found({ depths, model: { workers: WORKERS }, byTenant: { a: 1 } });
     expect(models).toEqual([
       {
-        ...{ id: 'm', state: 'loaded', waiting: { realtime: 5, batch: 6, aged: 3 } },
-        ...{ oldest_wait_ms: 2, in_flight: 2, workers: { ready: 2, total: 5, drained: 1 } },
+        id: 'm',
+        state: 'loaded',
+        waiting: { realtime: 5, batch: 6, aged: 3 },
+        oldest_wait_ms: 2,
+        in_flight: 2,
+        workers: { ready: 2, total: 5, drained: 1 },
         slots: { total: 10, free: 1 },
-        rates: {
-          ...{ arrived_per_s: 1.23, completed_per_s: 1.2 },
-          ...{ failed_per_s: 0.01, refused_per_s: 0 },
-        },
+        rates: { arrived_per_s: 1.23, completed_per_s: 1.2, failed_per_s: 0.01, refused_per_s: 0 },
       },
     ]);
   });
@@ -111,8 +114,11 @@ describe('the status of a model', () => {
     const { models, bottleneck } = await found({ model: { state: 'unloaded' } });
     expect(models).toMatchObject([
       {
-        ...{ waiting: { realtime: 0, batch: 0, aged: 0 }, oldest_wait_ms: 0, in_flight: 0 },
-        ...{ workers: { ready: 0, total: 0, drained: 0 }, slots: { total: 0, free: 0 } },
+        waiting: { realtime: 0, batch: 0, aged: 0 },
+        oldest_wait_ms: 0,
+        in_flight: 0,
+        workers: { ready: 0, total: 0, drained: 0 },
+        slots: { total: 0, free: 0 },
       },
     ]);
     expect(bottleneck).toBeNull();

@@ -7,13 +7,16 @@ import { PrometheusAlerts } from './prometheus-alerts.js';
 
 const SINCE = '2026-01-02T03:04:05Z';
 const alert = (fields: object = {}, labels: object = {}, annotations: object = {}) => ({
-  ...{ state: 'firing', activeAt: SINCE },
+  state: 'firing',
+  activeAt: SINCE,
   labels: { alertname: 'Slow', ...labels },
   annotations,
   ...fields,
 });
 const shown = (fields: object = {}) => ({
-  ...{ name: 'Slow', state: 'firing', since: Date.parse(SINCE) / 1000 },
+  name: 'Slow',
+  state: 'firing',
+  since: Date.parse(SINCE) / 1000,
   ...fields,
 });
 

@@ -92,7 +92,9 @@ describe('a file', () => {
     );
     server = fastify();
     server.route({
-      ...{ method: ['GET', 'HEAD'], url: '/', exposeHeadRoute: false },
+      method: ['GET', 'HEAD'],
+      url: '/',
+      exposeHeadRoute: false,
       handler: async (_, reply) => {
         await files.sendContent('t', 'f', reply);
         return reply;
@@ -109,7 +111,9 @@ describe('a file', () => {
     const { statusCode, body, headers } = await get();
     expect([statusCode, body]).toEqual([200, TEXT]);
     expect(headers).toMatchObject({
-      ...{ etag: '"abc"', 'accept-ranges': 'bytes', 'content-length': '10' },
+      etag: '"abc"',
+      'accept-ranges': 'bytes',
+      'content-length': '10',
       'content-disposition': "attachment; filename*=UTF-8''%C3%A4%20b%EF%BF%BD",
     });
     expect([headers['content-range'], log]).toEqual([undefined, ['closed']]);

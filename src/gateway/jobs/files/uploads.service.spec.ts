@@ -36,8 +36,15 @@ describe('an upload in parts', () => {
       ({ id, blobKey, bytes: blobs.get(blobKey)!.length }) as UploadPart;
     parts = [part('p1', 'k1'), part('p2', 'k2'), part('p3', 'k3')];
     upload = {
-      ...{ id: 'u', tenant: 't', purpose: 'user_data', filename: 'f', mimeType: 'a/b' },
-      ...{ bytes: 6, status: 'pending', createdAtMs: NOW_MS, expiresAtMs: NOW_MS + HOUR_MS },
+      id: 'u',
+      tenant: 't',
+      purpose: 'user_data',
+      filename: 'f',
+      mimeType: 'a/b',
+      bytes: 6,
+      status: 'pending',
+      createdAtMs: NOW_MS,
+      expiresAtMs: NOW_MS + HOUR_MS,
       fileExpiresAfterS: 9,
     };
     const uploads = {
@@ -92,7 +99,9 @@ describe('an upload in parts', () => {
     const head = '--b\r\ncontent-disposition: form-data; name="data"; filename="f"\r\n\r\n';
     const send = () =>
       server.inject({
-        ...{ method: 'POST', url: '/', payload: `${head}four\r\n--b--\r\n` },
+        method: 'POST',
+        url: '/',
+        payload: `${head}four\r\n--b--\r\n`,
         headers: { 'content-type': 'multipart/form-data; boundary=b' },
       });
     expect((await send()).json()).toMatchObject({ uploadId: 'u', blobKey: 'whole', bytes: 4 });
@@ -107,8 +116,12 @@ describe('an upload in parts', () => {
     const made = await service.create('t', asked({ expires_after: { seconds: 9 } }));
     expect(created).toEqual([made]);
     expect(made).toMatchObject({
-      ...{ tenant: 't', status: 'pending', bytes: 100, createdAtMs: NOW_MS },
-      ...{ expiresAtMs: NOW_MS + HOUR_MS, fileExpiresAfterS: 9 },
+      tenant: 't',
+      status: 'pending',
+      bytes: 100,
+      createdAtMs: NOW_MS,
+      expiresAtMs: NOW_MS + HOUR_MS,
+      fileExpiresAfterS: 9,
     });
     for (const over of [{ bytes: 101 }, { purpose: 'batch', bytes: 51 }])
       await expect(service.create('t', asked(over))).rejects.toMatchObject({
@@ -125,7 +138,10 @@ describe('an upload in parts', () => {
       expect(log).toEqual([
         'write onetwo {"maxBytes":100,"maxLines":null}',
         'publish {"purpose":"user_data","filename":"f","expiresAfterS":9}',
-        ...['end completed file', 'forget k1', 'forget k2', 'forget k3'],
+        'end completed file',
+        'forget k1',
+        'forget k2',
+        'forget k3',
       ]);
     },
   );

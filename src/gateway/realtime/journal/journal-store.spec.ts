@@ -34,7 +34,12 @@ describeWith(REDIS)('sessions in Redis', () => {
 
   const write = (store: JournalStore, given: Partial<Parameters<JournalStore['write']>[1]> = {}) =>
     store.write('s', {
-      ...{ first: false, state: STATE, events: [], dropEvents: 0, dropAudio: 0, audio: undefined },
+      first: false,
+      state: STATE,
+      events: [],
+      dropEvents: 0,
+      dropAudio: 0,
+      audio: undefined,
       ...given,
     });
 

@@ -55,7 +55,10 @@ function journal({ atOnce = true } = {}) {
   /** What was written since the last call. */
   const writes = () =>
     written.splice(0).map(({ first, events, audio, dropAudio, dropEvents }) => ({
-      ...{ first, events: events.map(({ id }) => id).join(' '), dropAudio, dropEvents },
+      first,
+      events: events.map(({ id }) => id).join(' '),
+      dropAudio,
+      dropEvents,
       audio: audio && `${audio.start}+${audio.pcm.length}`,
     }));
   const answer = async (outcome: Outcome | Error) => {

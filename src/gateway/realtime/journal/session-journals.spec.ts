@@ -49,8 +49,11 @@ function gateway(values: Partial<Record<SettingPath, number>> = {}) {
   /** A session with a journal; its event is delivered when it is written. */
   const begin = (id: string, adopted?: AdoptedSession) => {
     const session = {
-      ...{ id, state: { input: {} }, past: { events: [], audio: [] } },
-      ...{ deliver: () => delivered.push(id), taken: () => undefined },
+      id,
+      state: { input: {} },
+      past: { events: [], audio: [] },
+      deliver: () => delivered.push(id),
+      taken: () => undefined,
     } as unknown as JournaledSession;
     const journal = journals.open(session, adopted);
     journal?.event({ id: 'e', json: '{}' });

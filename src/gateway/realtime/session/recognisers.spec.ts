@@ -16,7 +16,9 @@ import { Recognisers } from './recognisers.js';
 const OWNER = ownerOf('t', { terms: { key: 'k' } });
 /** Turns of the client, 16 kHz. */
 const CONFIG = {
-  ...{ ...defaultSession('files'), prompt: 'Names', turnDetection: null },
+  ...defaultSession('files'),
+  prompt: 'Names',
+  turnDetection: null,
   format: { encoding: 'pcm16', sampleRate: 16_000 },
 } as const;
 const SECOND = Buffer.alloc(32_000);
@@ -119,7 +121,9 @@ describe('a model without live streams', () => {
         priority: RequestPriority.REALTIME,
       },
       work: {
-        ...{ model: 'files', bytes: 16_044, audioDurationS: 0.5 },
+        model: 'files',
+        bytes: 16_044,
+        audioDurationS: 0.5,
         payload: {
           kind: 'transcribe',
           language: 'en',
@@ -182,7 +186,8 @@ describe('a model without live streams', () => {
     if (sessions === 9) return;
     expect(open).toThrow(
       expect.objectContaining({
-        ...{ code: 'queue_full', retryAfterMs: 1000 },
+        code: 'queue_full',
+        retryAfterMs: 1000,
         message: expect.stringContaining(`it has ${sessions}.`),
       }),
     );

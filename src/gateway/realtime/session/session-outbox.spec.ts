@@ -11,7 +11,9 @@ function client({ reads = true, overfull = false } = {}) {
   const drained = Promise.withResolvers<void>();
   if (reads) drained.resolve();
   const socket = {
-    ...{ open: true, overfull, drained: () => drained.promise },
+    open: true,
+    overfull,
+    drained: () => drained.promise,
     send: (json: string) => seen.push(JSON.parse(json)),
     close: (...given: unknown[]) => seen.push(given),
   };

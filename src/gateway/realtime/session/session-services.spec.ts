@@ -19,7 +19,11 @@ const stt = (id: string, languages: readonly string[], itn?: boolean) =>
     itn,
   }) as unknown as ModelSpec;
 const VOICE = {
-  ...{ id: 'voice', kind: 'tts', aliases: ['tts-1'], capabilities: ['speed'], languages: [] },
+  id: 'voice',
+  kind: 'tts',
+  aliases: ['tts-1'],
+  capabilities: ['speed'],
+  languages: [],
   voices: { alloy: 'a' },
 } as unknown as ModelSpec;
 

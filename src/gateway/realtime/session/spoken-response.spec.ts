@@ -62,16 +62,21 @@ describe('a spoken response', () => {
     ]);
     const itemId = (sent[1]!.item as { id: string }).id;
     expect(sent[1]).toMatchObject({
-      ...{ response_id: 'resp_1', output_index: 0 },
+      response_id: 'resp_1',
+      output_index: 0,
       item: { status: 'in_progress', content: [] },
     });
     expect(sent[2]).toMatchObject({ previous_item_id: 'item_before', item: { id: itemId } });
     expect(sent[3]).toMatchObject({
-      ...{ response_id: 'resp_1', output_index: 0, item_id: itemId, content_index: 0 },
+      response_id: 'resp_1',
+      output_index: 0,
+      item_id: itemId,
+      content_index: 0,
       part: { type: 'audio', transcript: '' },
     });
     const item = {
-      ...{ id: itemId, status: 'completed' },
+      id: itemId,
+      status: 'completed',
       content: [{ type: 'output_audio', transcript: 'hello' }],
     };
     expect(sent.at(-2)).toMatchObject({ previous_item_id: 'item_before', item });
@@ -90,7 +95,8 @@ describe('a spoken response', () => {
     await response.ended;
     expect(cancelled).toEqual(['client']);
     expect(sent.at(-1)!.response).toMatchObject({
-      ...{ status: 'cancelled', status_details: { type: 'cancelled', reason: 'turn_detected' } },
+      status: 'cancelled',
+      status_details: { type: 'cancelled', reason: 'turn_detected' },
       output: [{ status: 'incomplete' }],
     });
     expect(types()).toEqual([...BEGIN, ...END]);

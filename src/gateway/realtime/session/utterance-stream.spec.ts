@@ -18,7 +18,10 @@ const speech = (ms: number) => pcm(ms, 0.3);
 const silence = (ms: number) => pcm(ms, 0.0001);
 
 const transcript = (text: string): Transcript => ({
-  ...{ text, language: 'en', durationS: 1, segments: [] },
+  text,
+  language: 'en',
+  durationS: 1,
+  segments: [],
   words: [{ word: text, start: 0.25, end: 0.5, confidence: 1 }],
 });
 
@@ -34,7 +37,9 @@ function recogniser() {
     expect(wav.subarray(0, 4).toString()).toBe('RIFF');
     const { promise, resolve, reject } = Promise.withResolvers<Transcript>();
     const call = {
-      ...{ seconds, cancelled: false, fail: reject },
+      seconds,
+      cancelled: false,
+      fail: reject,
       answer: (text: string) => resolve(transcript(text)),
     };
     calls.push(call);
@@ -74,9 +79,12 @@ describe('UtteranceStream', () => {
     await stream.close();
     const all = await events;
     expect(all.map(event => [event.type, event.utterance])).toEqual([
-      ...[['speech_started', 0] as const, ['speech_stopped', 0] as const],
-      ...[['speech_started', 1] as const, ['speech_stopped', 1] as const],
-      ...[['final', 0] as const, ['final', 1] as const],
+      ['speech_started', 0] as const,
+      ['speech_stopped', 0] as const,
+      ['speech_started', 1] as const,
+      ['speech_stopped', 1] as const,
+      ['final', 0] as const,
+      ['final', 1] as const,
     ]);
     const [first, second] = all.filter(event => event.type === 'final');
     expect([first!.text, second!.text]).toEqual(['first', 'second']);
@@ -189,7 +197,10 @@ describe('UtteranceStream', () => {
     let isIdle = false;
     const interim = { everyS: 0.5, isIdle: () => isIdle };
     const stream = new UtteranceStream({
-      ...{ sampleRate: RATE, voiceActivity: VAD, interim, recognise },
+      sampleRate: RATE,
+      voiceActivity: VAD,
+      interim,
+      recognise,
     });
     const events = eventsOf(stream);
     await send(stream, silence(500), speech(1000));
@@ -222,7 +233,8 @@ describe('UtteranceStream', () => {
     const { recognise } = recogniser();
     const drafts: unknown[] = [];
     const stream = new UtteranceStream({
-      ...{ sampleRate: RATE, voiceActivity: VAD },
+      sampleRate: RATE,
+      voiceActivity: VAD,
       interim: { everyS: 0.3, isIdle: () => true },
       recognise: (wav, seconds, _, draft) => {
         drafts.push(draft);
@@ -248,7 +260,10 @@ describe('UtteranceStream', () => {
       let isIdle = false;
       const interim = { everyS: 0.3, isIdle: () => isIdle };
       const stream = new UtteranceStream({
-        ...{ sampleRate: RATE, voiceActivity: VAD, interim, recognise },
+        sampleRate: RATE,
+        voiceActivity: VAD,
+        interim,
+        recognise,
       });
       await send(stream, silence(500), speech(500), silence(800), speech(500));
       isIdle = true;
@@ -264,7 +279,9 @@ describe('UtteranceStream', () => {
   it('an interim request that fails costs nothing', async () => {
     const { calls, recognise } = recogniser();
     const stream = new UtteranceStream({
-      ...{ sampleRate: RATE, voiceActivity: VAD, recognise },
+      sampleRate: RATE,
+      voiceActivity: VAD,
+      recognise,
       interim: { everyS: 1, isIdle: () => true },
     });
     const events = eventsOf(stream);

@@ -18,7 +18,9 @@ import { BackgroundResponses, BackgroundRunner } from './background-responses.js
 const head = { id: 'resp_1', created_at: 100, model: 'm', service_tier: 'default' };
 const response = newResponse(aRequest({ background: true }), head);
 const turn = {
-  ...{ response, request: aRequest(), conversation: { all: [], input: [] } },
+  response,
+  request: aRequest(),
+  conversation: { all: [], input: [] },
   caller: { tenant: 't', terms: undefined },
 } as unknown as ResponseTurn;
 
@@ -76,7 +78,10 @@ describe('a background response', () => {
         begin: () =>
           Promise.resolve(
             record && {
-              ...{ record, tokens: [], events: {}, end: (last: unknown) => ended.push(last) },
+              record,
+              tokens: [],
+              events: {},
+              end: (last: unknown) => ended.push(last),
               writer: { response: { output: [] }, fail: () => 'failed', end: () => 'ended' },
             },
           ),

@@ -33,8 +33,13 @@ describe('the run of a background response', () => {
       return { settled: Promise.resolve({ settlement }), cancel: () => undefined };
     };
     const options = {
-      ...{ writer, start, giveUpAtMs, tokens: [], early: () => false },
-      ...{ gone: new AbortController().signal, generation: () => ({ model: {}, body: '' }) },
+      writer,
+      start,
+      giveUpAtMs,
+      tokens: [],
+      early: () => false,
+      gone: new AbortController().signal,
+      generation: () => ({ model: {}, body: '' }),
       events: { add: () => Promise.resolve(), end: () => Promise.resolve() },
       end: (last: readonly unknown[]) => Promise.resolve(void (ended = last.at(-1))),
     };

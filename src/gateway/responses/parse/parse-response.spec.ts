@@ -40,9 +40,16 @@ function errorOf(fields: object, stores = false): Pick<DomainError, 'code' | 'pa
 describe('the body of a response', () => {
   it('has defaults, and stores only where it can', () => {
     expect(parsed({})).toMatchObject({
-      ...{ tools: [], tool_choice: 'auto', parallel_tool_calls: true },
-      ...{ truncation: 'disabled', metadata: {}, reasoning: null },
-      ...{ store: false, background: false, stream: false, text: { format: { type: 'text' } } },
+      tools: [],
+      tool_choice: 'auto',
+      parallel_tool_calls: true,
+      truncation: 'disabled',
+      metadata: {},
+      reasoning: null,
+      store: false,
+      background: false,
+      stream: false,
+      text: { format: { type: 'text' } },
       input: [
         {
           type: 'message',
@@ -143,30 +150,18 @@ describe('the body of a response', () => {
     for (const tool_choice of [
       { type: 'function', name: 'f', namespace: 'agents' },
       { type: 'custom', name: 'patch' },
-      {
-        type: 'allowed_tools',
-        mode: 'auto',
-        tools: [{ type: 'function', name: 'agents__f' }],
-      },
+      { type: 'allowed_tools', mode: 'auto', tools: [{ type: 'function', name: 'agents__f' }] },
     ])
       expect(parsed({ tools, tool_choice }).tool_choice).toEqual(tool_choice);
     const elsewhere = { type: 'function', name: 'f', namespace: 'b' };
-    expect(errorOf({ tools, tool_choice: elsewhere })).toMatchObject({
-      param: 'tool_choice.name',
-    });
+    expect(errorOf({ tools, tool_choice: elsewhere })).toMatchObject({ param: 'tool_choice.name' });
   });
 
   it('has the calls of other servers as those of functions, and leaves out what no model here reads', () => {
     const { input } = parsed({
       input: [
         { type: 'web_search_call', id: 'ws_1', status: 'completed' },
-        {
-          type: 'custom_tool_call',
-          call_id: 'a',
-          name: 'patch',
-          namespace: 'n',
-          input: '',
-        },
+        { type: 'custom_tool_call', call_id: 'a', name: 'patch', namespace: 'n', input: '' },
         {
           type: 'custom_tool_call_output',
           call_id: 'a',
@@ -183,39 +178,21 @@ describe('the body of a response', () => {
           call_id: 'b',
           output: [{ type: 'output_text', text: 'x' }],
         },
-        {
-          type: 'apply_patch_call',
-          call_id: 'c',
-          operation: { type: 'delete_file', path: 'x' },
-        },
+        { type: 'apply_patch_call', call_id: 'c', operation: { type: 'delete_file', path: 'x' } },
         { type: 'apply_patch_call_output', call_id: 'c', status: 'completed' },
         { type: 'shell_call_output', call_id: 'c', output: [{ stdout: 'x' }] },
         { type: 'compaction', encrypted_content: 'e' },
       ],
     });
     expect(input).toMatchObject([
-      {
-        type: 'custom_tool_call',
-        id: 'ctc_0',
-        name: 'patch',
-        namespace: 'n',
-        input: '',
-      },
+      { type: 'custom_tool_call', id: 'ctc_0', name: 'patch', namespace: 'n', input: '' },
       {
         type: 'custom_tool_call_output',
         call_id: 'a',
         output: [{ type: 'input_text', text: 'done' }],
       },
-      {
-        type: 'function_call',
-        name: 'local_shell',
-        arguments: '{"type":"exec","command":["ls"]}',
-      },
-      {
-        type: 'function_call_output',
-        call_id: 'b',
-        output: [{ type: 'input_text', text: 'x' }],
-      },
+      { type: 'function_call', name: 'local_shell', arguments: '{"type":"exec","command":["ls"]}' },
+      { type: 'function_call_output', call_id: 'b', output: [{ type: 'input_text', text: 'x' }] },
       {
         type: 'function_call',
         name: 'apply_patch',
@@ -291,26 +268,28 @@ describe('the body of a response', () => {
   });
 
   it('runs in the background only what it stores', () => {
-    expect(errorOf({ background: true, store: false }, true)).toMatchObject({
-      param: 'store',
-    });
+    expect(errorOf({ background: true, store: false }, true)).toMatchObject({ param: 'store' });
   });
 
   it('names the advice that has no effect, or refuses it where nothing may be ignored', () => {
     const advice = {
-      ...{ prompt_cache_key: 'k', truncation: 'auto', reasoning: { effort: 'low' } },
-      ...{ text: { verbosity: 'low' }, stream_options: { include_obfuscation: true } },
+      prompt_cache_key: 'k',
+      truncation: 'auto',
+      reasoning: { effort: 'low' },
+      text: { verbosity: 'low' },
+      stream_options: { include_obfuscation: true },
       include: ['reasoning.encrypted_content'],
     };
     parsed(advice);
     expect([...ignored.paths].sort()).toEqual([
-      ...['include', 'prompt_cache_key', 'stream_options.include_obfuscation'],
-      ...['text.verbosity', 'truncation'],
+      'include',
+      'prompt_cache_key',
+      'stream_options.include_obfuscation',
+      'text.verbosity',
+      'truncation',
     ]);
     ignored = new IgnoredFields(true);
-    expect(errorOf({ prompt_cache_key: 'k' })).toMatchObject({
-      code: 'unsupported_parameter',
-    });
+    expect(errorOf({ prompt_cache_key: 'k' })).toMatchObject({ code: 'unsupported_parameter' });
   });
 
   it('is counted by one token without conditions', () => {

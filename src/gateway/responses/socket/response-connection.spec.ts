@@ -112,7 +112,8 @@ describe('a connection for responses', () => {
 
   /** Events in the form of HTTP, and the end of the stream. */
   const stream = (...events: Asked[]) => ({
-    ...{ status: 200, headers: {} },
+    status: 200,
+    headers: {},
     body: Readable.from(
       [...events.map(event => `event: ${event.type as string}\ndata: ${JSON.stringify(event)}\n\n`)]
         .concat('data: [DONE]\n\n')

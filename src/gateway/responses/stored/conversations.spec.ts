@@ -41,7 +41,10 @@ describe('what a request for a response continues', () => {
   }
   const of = (fields: object, stores?: boolean) =>
     conversations(stores).of('t', {
-      ...{ previous_response_id: null, instructions: null, store: false, input: [] },
+      previous_response_id: null,
+      instructions: null,
+      store: false,
+      input: [],
       ...fields,
     });
 
@@ -59,7 +62,8 @@ describe('what a request for a response continues', () => {
   it('may be its instructions alone, and must be something', async () => {
     expect(await of({ instructions: 'Be kind.' })).toEqual({ input: [], all: [] });
     await expect(of({})).rejects.toMatchObject({
-      ...{ code: 'missing_required_parameter', param: 'input' },
+      code: 'missing_required_parameter',
+      param: 'input',
     });
   });
 

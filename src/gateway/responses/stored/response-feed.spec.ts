@@ -21,16 +21,17 @@ const RESPONSE = JSON.stringify({ background: true });
 const event = (sequence_number: number, type = 'response.x'): string =>
   JSON.stringify({ type, sequence_number });
 const record = (over: Partial<ResponseRecord> = {}): ResponseRecord => ({
-  ...{
-    ...REF,
-    status: 'queued',
-    chainLength: 1,
-    chainBytes: 1,
-    request: '{}',
-    input: '[]',
-    response: RESPONSE,
-  },
-  ...{ createdAtMs: 0, expiresAtMs: Number.MAX_SAFE_INTEGER, epoch: 0, nextSequence: 1 },
+  ...REF,
+  status: 'queued',
+  chainLength: 1,
+  chainBytes: 1,
+  request: '{}',
+  input: '[]',
+  response: RESPONSE,
+  createdAtMs: 0,
+  expiresAtMs: Number.MAX_SAFE_INTEGER,
+  epoch: 0,
+  nextSequence: 1,
   ...over,
 });
 

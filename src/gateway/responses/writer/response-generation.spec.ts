@@ -59,7 +59,9 @@ describe('a response as a chat', () => {
     ).toEqual([
       { role: 'user', content: 'weather?' },
       {
-        ...{ role: 'assistant', content: 'I ask.', reasoning_content: 'hm' },
+        role: 'assistant',
+        content: 'I ask.',
+        reasoning_content: 'hm',
         tool_calls: [
           { id: 'a', type: 'function', function: { name: 'f', arguments: '{}' } },
           { id: 'b', type: 'function', function: { name: 'f', arguments: '{}' } },
@@ -98,13 +100,11 @@ describe('a response as a chat', () => {
     const schema = { type: 'object' };
     const { messages: _, ...fields } = chatOfResponse(
       aRequest({
-        ...{
-          model: 'm',
-          max_output_tokens: 20,
-          temperature: 0,
-          top_logprobs: 2,
-          stream: true,
-        },
+        model: 'm',
+        max_output_tokens: 20,
+        temperature: 0,
+        top_logprobs: 2,
+        stream: true,
         text: {
           format: {
             type: 'json_schema',
@@ -119,19 +119,18 @@ describe('a response as a chat', () => {
       itemsOf('hi'),
     );
     expect(fields).toEqual({
-      ...{
-        model: 'm',
-        max_completion_tokens: 20,
-        temperature: 0,
-        logprobs: true,
-        top_logprobs: 2,
-        verbosity: 'low',
-      },
+      model: 'm',
+      max_completion_tokens: 20,
+      temperature: 0,
+      logprobs: true,
+      top_logprobs: 2,
+      verbosity: 'low',
       response_format: {
         type: 'json_schema',
         json_schema: { name: 'n', schema, strict: true },
       },
-      ...{ stream: true, stream_options: { include_usage: true } },
+      stream: true,
+      stream_options: { include_usage: true },
     });
   });
 

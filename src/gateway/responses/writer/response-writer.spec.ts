@@ -28,11 +28,11 @@ const PIECES: readonly GenerationPiece[] = [
   {
     type: 'usage',
     usage: {
-      ...{ input_tokens: 3, output_tokens: 4, total_tokens: 7 },
-      ...{
-        input_tokens_details: { cached_tokens: 1, cache_write_tokens: 0 },
-        output_tokens_details: { reasoning_tokens: 2 },
-      },
+      input_tokens: 3,
+      output_tokens: 4,
+      total_tokens: 7,
+      input_tokens_details: { cached_tokens: 1, cache_write_tokens: 0 },
+      output_tokens_details: { reasoning_tokens: 2 },
     },
   },
 ];
@@ -73,9 +73,16 @@ describe('ResponseWriter', () => {
   it('tells of a text by its beginning, its pieces, and the whole of it', () => {
     const events = all(aWriter(), PIECES.slice(2, 4));
     expect(typesOf(events)).toEqual([
-      ...['created', 'in_progress', 'output_item.added', 'content_part.added'],
-      ...['output_text.delta', 'output_text.delta', 'output_text.done'],
-      ...['content_part.done', 'output_item.done', 'completed'],
+      'created',
+      'in_progress',
+      'output_item.added',
+      'content_part.added',
+      'output_text.delta',
+      'output_text.delta',
+      'output_text.done',
+      'content_part.done',
+      'output_item.done',
+      'completed',
     ]);
     expect(events.map(event => event.sequence_number)).toEqual(events.map((_, at) => at));
     expect(events[2]).toMatchObject({ item: { status: 'in_progress', content: [] } });
@@ -142,11 +149,9 @@ describe('ResponseWriter', () => {
     const events = [...writer.begin(), ...writer.take(PIECES[2]!), ...writer.fail(failure)];
     expect(typesOf(events).slice(-3)).toEqual(['output_item.done', 'error', 'failed']);
     expect(writer.response).toMatchObject({
-      ...{
-        status: 'failed',
-        error: { code: 'worker_lost', message: 'gone' },
-        completed_at: null,
-      },
+      status: 'failed',
+      error: { code: 'worker_lost', message: 'gone' },
+      completed_at: null,
       output: [{ status: 'incomplete', content: [{ text: 'I ask' }] }],
     });
   });
@@ -196,7 +201,9 @@ describe('ResponseWriter', () => {
     const events = [...writer.queued(), ...writer.begin()];
     expect(typesOf(events)).toEqual(['created', 'queued', 'in_progress']);
     expect(events.map(event => ('response' in event ? event.response.status : ''))).toEqual([
-      ...['queued', 'queued', 'in_progress'],
+      'queued',
+      'queued',
+      'in_progress',
     ]);
   });
 
@@ -231,18 +238,14 @@ describe('ResponseWriter', () => {
   it('restores custom tools and namespaces, and goes on after each of their events', () => {
     const whole = all(aCallingWriter(), CALLS);
     expect(typesOf(whole).slice(2, -1)).toEqual([
-      ...[
-        'output_item.added',
-        'custom_tool_call_input.delta',
-        'custom_tool_call_input.done',
-        'output_item.done',
-      ],
-      ...[
-        'output_item.added',
-        'function_call_arguments.delta',
-        'function_call_arguments.done',
-        'output_item.done',
-      ],
+      'output_item.added',
+      'custom_tool_call_input.delta',
+      'custom_tool_call_input.done',
+      'output_item.done',
+      'output_item.added',
+      'function_call_arguments.delta',
+      'function_call_arguments.done',
+      'output_item.done',
     ]);
     expect(whole.at(-1)).toMatchObject({
       response: {
