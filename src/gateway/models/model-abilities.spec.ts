@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { syntheticModel } from '../../../test/support/synthetic-model.js';
 import {
   anything,
   type FieldRule,
@@ -52,19 +53,8 @@ class AskDto {
   always: unknown;
 }
 
-const model = (fields: Partial<ModelSpec> = {}): ModelSpec => ({
-  id: 'one',
-  kind: 'llm' as const,
-  aliases: [],
-  capabilities: [],
-  engine: 'synthetic',
-  languages: [],
-  replicas: 0,
-  addresses: [],
-  voices: {},
-  options: {},
-  ...(fields as object),
-});
+const model = (fields: Partial<ModelSpec> = {}): ModelSpec =>
+  syntheticModel({}, { id: 'one', kind: 'llm', capabilities: [], ...fields });
 const able = model({ id: 'able', capabilities: ['speakers', 'sse', 'hints'] });
 const upstream = model({ id: 'upstream', engine: 'openai-http' });
 const catalog = new ModelCatalog(new ModelList([model(), able, upstream]));

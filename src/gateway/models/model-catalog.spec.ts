@@ -1,4 +1,5 @@
 import { describe, expect, it } from '@jest/globals';
+import { syntheticModel } from '../../../test/support/synthetic-model.js';
 import { ModelList } from '../../platform/config/config.module.js';
 import { type ModelSpec } from '../../platform/config/model-spec.js';
 import { ModelCatalog } from './model-catalog.js';
@@ -8,18 +9,7 @@ const model = (
   kind: 'stt' | 'tts',
   aliases: readonly string[] = [],
   capabilities: readonly string[] = [],
-): ModelSpec => ({
-  id,
-  kind,
-  aliases,
-  capabilities,
-  engine: 'synthetic',
-  languages: [],
-  replicas: 0,
-  addresses: [],
-  voices: {},
-  options: {},
-});
+): ModelSpec => syntheticModel({}, { id, kind, aliases, capabilities });
 const catalog = new ModelCatalog(
   new ModelList([
     model('ears', 'stt', ['whisper-1', 'mouth'], ['transcribe']),

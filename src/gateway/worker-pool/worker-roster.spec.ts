@@ -1,5 +1,6 @@
 import { describe, expect, it } from '@jest/globals';
 import { makePool, modelSpec } from '../../../test/support/pool-harness.js';
+import { syntheticModel } from '../../../test/support/synthetic-model.js';
 import { until } from '../../../test/support/waiting.js';
 import { settingsFrom } from '../../platform/config/settings.js';
 import { readWorkerSpec, type WorkerSpec } from '../../platform/config/worker-spec.js';
@@ -7,18 +8,7 @@ import { builtWorkerLaunch } from './worker-roster.js';
 
 const spec: WorkerSpec = {
   workerId: 'm-0',
-  model: {
-    id: 'm',
-    kind: 'stt',
-    engine: 'synthetic',
-    aliases: [],
-    capabilities: ['transcribe'],
-    languages: [],
-    replicas: 1,
-    addresses: [],
-    voices: {},
-    options: {},
-  },
+  model: syntheticModel({}, { id: 'm' }),
   host: '127.0.0.1',
   port: 0,
   maxMessageBytes: 1,

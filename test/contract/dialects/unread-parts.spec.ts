@@ -4,15 +4,13 @@ import { parseMessage } from '../../../src/gateway/messages/parse-message.js';
 import { ModelCatalog } from '../../../src/gateway/models/model-catalog.js';
 import { ModelList } from '../../../src/platform/config/config.module.js';
 import { type ModelSpec } from '../../../src/platform/config/model-spec.js';
+import { syntheticModel } from '../../support/synthetic-model.js';
 
 const model = (
   id: string,
   kind: ModelSpec['kind'],
   engine: ModelSpec['engine'] = 'synthetic',
-): ModelSpec => ({
-  ...{ id, kind, engine, capabilities: ['chat', 'tools'], aliases: [], languages: [] },
-  ...{ replicas: 0, addresses: [], voices: {}, options: {} },
-});
+): ModelSpec => syntheticModel({}, { id, kind, engine, capabilities: ['chat', 'tools'] });
 const REFUSED = expect.objectContaining({ code: 'unsupported_parameter' });
 
 const LLM = new ModelCatalog(new ModelList([model('m', 'llm')]));
